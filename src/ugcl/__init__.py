@@ -1,0 +1,11 @@
+"""Node representations without labels: contrastive learning with flexible contextual scopes."""
+
+from importlib.metadata import version
+
+from ugcl.data import load_graph
+from ugcl.errors import UGCLError
+from ugcl.estimators import UGCL
+from ugcl.graph import Graph
+
+__version__ = version("ugcl")
+__all__ = ["UGCL", "Graph", "UGCLError", "__version__", "load_graph"]

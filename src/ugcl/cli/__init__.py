@@ -1,0 +1,49 @@
+"""The command line: parse, call one function, print."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+
+import ugcl
+from ugcl.cli import embed, evaluate, listings, study, train
+from ugcl.cli.common import INTERRUPTED, Parser, say
+from ugcl.errors import UGCLError
+
+
+def build_parser() -> Parser:
+    """The parser of all commands."""
+    parser = Parser(
+        prog="ugcl",
+        description="Node representations without labels.",
+        epilog="ugcl COMMAND --help shows a command's options and an example.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"ugcl {ugcl.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in (train, embed, evaluate, study, listings):
+        module.register(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; errors are one sentence on standard error and exit code 2."""
+    warnings.filterwarnings("ignore", category=UserWarning, module="torch")
+    try:
+        arguments = build_parser().parse_args(argv)
+        code: int = arguments.run(arguments)
+    except UGCLError as error:
+        say(f"ugcl: {error}")
+        return 2
+    except KeyboardInterrupt:
+        say("ugcl: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

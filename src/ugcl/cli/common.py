@@ -1,0 +1,154 @@
+"""What the commands share: arguments, errors, tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from typing import Any, NoReturn
+
+import torch
+
+from ugcl.errors import UGCLError
+from ugcl.methods import METHODS
+from ugcl.methods.options import flag, option_of, parse_whole
+
+Command = Callable[[argparse.Namespace], int]
+
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and leaving."""
+        raise UGCLError(f"{message}; see {self.prog} --help")
+
+
+def add_command(
+    commands: Any, name: str, run: Command, help: str, example: str
+) -> argparse.ArgumentParser:
+    """Add a command with the options that every command has."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_compute_options(parser: argparse.ArgumentParser) -> None:
+    """Add where to compute."""
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="default: auto")
+    parser.add_argument("--threads", type=whole(1), help="threads on the CPU (default: all cores)")
+
+
+def add_data_root(parser: argparse.ArgumentParser) -> None:
+    """Add where raw data sets are."""
+    parser.add_argument(
+        "--data-root", metavar="DIR", help="folder of raw data sets (default: UGCL_DATA)"
+    )
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of all methods, each by its option's own words."""
+    group = parser.add_argument_group("settings (each by default as the preset has it)")
+    added: set[str] = set()
+    for method in METHODS.values():
+        for field in fields(method.settings):
+            if field.name in added:
+                continue
+            added.add(field.name)
+            option = option_of(field)
+            metavar = "{" + ",".join(option.choices) + "}" if option.choices else "X"
+            group.add_argument(flag(field.name), metavar=metavar, help=option.help)
+
+
+def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The settings that the user gave, as values of their types."""
+    given = {}
+    kind = METHODS[arguments.method or "ugcl"].settings
+    for field in fields(kind):
+        if (text := getattr(arguments, field.name)) is not None:
+            given[field.name] = option_of(field).value(flag(field.name), text)
+    return given
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """An argparse type: a whole number of at least `least`."""
+
+    def parse(text: str) -> int:
+        try:
+            return parse_whole(least)(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(
+                f"must be a whole number of at least {least}, not {text!r}"
+            ) from error
+
+    return parse
+
+
+def use_threads(threads: int | None) -> None:
+    """Set the number of threads, where one was asked for."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output."""
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table: the first column to the left, the others to the right."""
+    lines = [list(header), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for line in lines:
+        first, *others = (
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        print("  ".join([first, *others]).rstrip())
+
+
+def say(text: str) -> None:
+    """Tell a person something that is not the result: on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+class StopRequest:
+    """Turns the first Ctrl-C (or a termination) into a wish to stop in good order.
+
+    A second one interrupts at once.
+    """
+
+    def __enter__(self) -> StopRequest:
+        self.asked = False
+        self.before = {
+            number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def __call__(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self.asked
+
+    def _ask(self, number: int, frame: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        say("\nstopping after this epoch and saving; once more to stop at once")

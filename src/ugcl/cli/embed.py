@@ -1,0 +1,53 @@
+"""`ugcl embed`: embeddings of any graph by a trained run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ugcl.cli.common import (
+    add_command,
+    add_compute_options,
+    add_data_root,
+    print_json,
+    use_threads,
+)
+from ugcl.data import load_graph
+from ugcl.errors import UGCLError
+from ugcl.files import write_npy
+from ugcl.runs import Run, embed_graph, resolve_device
+
+
+def register(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "embed",
+        run,
+        "embed a graph's nodes with a trained run",
+        "ugcl embed runs/citeseer citeseer --out embeddings.npy",
+    )
+    parser.add_argument("trained", metavar="RUN", help="a finished run folder")
+    parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the .npy file to write")
+    add_data_root(parser)
+    add_compute_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Embed."""
+    out = Path(arguments.out)
+    if out.suffix != ".npy":
+        raise UGCLError(f"--out {out} must end in .npy, NumPy's format")
+    trained = Run.open(arguments.trained)
+    use_threads(arguments.threads or trained.config.threads)
+    graph = load_graph(arguments.graph, arguments.data_root)
+    device = resolve_device(arguments.device or trained.config.device)
+    embeddings = embed_graph(trained, graph, device)
+    write_npy(out, embeddings)
+    if arguments.json:
+        print_json({"file": str(out), "shape": list(embeddings.shape)})
+    else:
+        print(f"{out}: {embeddings.shape[0]:,} nodes, {embeddings.shape[1]:,} columns, float32")
+    return 0

@@ -1,0 +1,64 @@
+"""`ugcl datasets` and `ugcl methods`: what there is."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from ugcl.cli.common import add_command, print_json, print_table
+from ugcl.data import DATASETS
+from ugcl.methods import METHODS
+
+
+def register(commands: Any) -> None:
+    """Add the commands."""
+    add_command(commands, "datasets", datasets, "list the named data sets", "ugcl datasets --json")
+    add_command(commands, "methods", methods, "list the methods", "ugcl methods --json")
+
+
+def datasets(arguments: argparse.Namespace) -> int:
+    """List the data sets."""
+    if arguments.json:
+        print_json([asdict(dataset) for dataset in DATASETS.values()])
+        return 0
+    print_table(
+        ("name", "nodes", "edges", "features", "classes", "where"),
+        (
+            (
+                d.name,
+                f"{d.nodes:,}",
+                f"{d.edges:,}",
+                f"{d.features:,}",
+                str(d.classes),
+                "in the package" if d.embedded else "data root",
+            )
+            for d in DATASETS.values()
+        ),
+    )
+    return 0
+
+
+def methods(arguments: argparse.Namespace) -> int:
+    """List the methods."""
+    listed = [
+        {
+            "name": method.name,
+            "kind": method.kind,
+            "needs": list(method.needs),
+            "scope": method.scope,
+            "inductive": method.inductive,
+            "paper": method.paper,
+            "settings": list(method.presets),
+        }
+        for method in METHODS.values()
+    ]
+    if arguments.json:
+        print_json(listed)
+        return 0
+    for method in METHODS.values():
+        print(f"{method.name}  {method.kind}, needs {', '.join(method.needs)}, {method.scope}")
+        print(f"      {method.paper}")
+        for name, preset in method.presets.items():
+            print(f"      --settings {name}: {preset.about}")
+    return 0

@@ -1,0 +1,152 @@
+"""`ugcl train`: from a graph to a run folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ugcl.cli.common import (
+    INTERRUPTED,
+    StopRequest,
+    add_command,
+    add_compute_options,
+    add_data_root,
+    add_settings,
+    given_settings,
+    print_json,
+    say,
+    whole,
+)
+from ugcl.cli.progress import Progress
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
+from ugcl.runs import RunConfig, new_config, open_run, resolve_device, train_run
+
+
+def register(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "train",
+        run,
+        "learn embeddings of a graph into a run folder",
+        "ugcl train citeseer --out runs/citeseer --scope 3",
+    )
+    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a data set's name or a file")
+    parser.add_argument("--out", required=True, metavar="RUN", help="the run folder to write")
+    parser.add_argument("--method", help=f"one of: {', '.join(METHODS)} (default: ugcl)")
+    presets = METHODS["ugcl"].presets
+    parser.add_argument(
+        "--settings",
+        metavar="{" + ",".join(presets) + "}",
+        help=f"preset of the settings (default: {DEFAULT_PRESET})",
+    )
+    parser.add_argument("--config", metavar="FILE", help="repeat the run that wrote this file")
+    parser.add_argument("--seed", type=whole(0), help="training seed (default: 0)")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with RUN if it is there, start it if not"
+    )
+    add_data_root(parser)
+    add_compute_options(parser)
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train."""
+    config, graph = _configured(arguments)
+    folder = open_run(Path(arguments.out), config, resume=arguments.resume)
+    if not arguments.json:
+        _announce(folder.config, graph)
+    with StopRequest() as stop:
+        progress = Progress(f"{config.method} on {graph.name or 'graph'}")
+        outcome = train_run(folder, graph, reporter=progress, should_stop=stop)
+    if outcome is not None and outcome.ended == "stopped":
+        say(f"stopped after epoch {outcome.epochs}; go on: ugcl train --out {folder.path} --resume")
+        return INTERRUPTED
+    metrics = folder.metrics()
+    if arguments.json:
+        print_json({"run": str(folder.path), **metrics})
+        return 0
+    if outcome is None:
+        print(f"{folder.path} was finished before: nothing to do")
+    else:
+        print(
+            f"trained {metrics['epochs']} epochs in {metrics['training_seconds']:.1f} s, "
+            f"loss {metrics['loss']:.4f}"
+            if metrics["epochs"]
+            else "not trained: 0 epochs"
+        )
+    _tell_of_collapse(metrics["collapse"])
+    print(f"embeddings: {folder.path / 'embeddings.npy'}")
+    if graph.labels is not None:
+        print(f"next: ugcl evaluate {folder.path}")
+    return 0
+
+
+def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
+    """The configuration that the arguments ask for, and its graph."""
+    source = arguments.config
+    if source is None and arguments.resume and (Path(arguments.out) / "config.toml").is_file():
+        source = Path(arguments.out) / "config.toml"
+    if source is None:
+        if arguments.graph is None:
+            raise UGCLError("no graph given: name a data set or a file, as in ugcl train citeseer")
+        method_named(arguments.method or "ugcl")
+        return new_config(
+            arguments.graph,
+            method=arguments.method or "ugcl",
+            preset=arguments.settings or DEFAULT_PRESET,
+            given=given_settings(arguments),
+            seed=arguments.seed or 0,
+            device=arguments.device or "auto",
+            threads=arguments.threads,
+            data_root=arguments.data_root,
+        )
+    return _from_config(RunConfig.read(Path(source)), arguments)
+
+
+def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
+    """A stored configuration with what the arguments change; the graph must be the stored one."""
+    if arguments.settings not in (None, config.preset):
+        raise UGCLError(
+            f"--settings {arguments.settings} contradicts the stored settings, which started from "
+            f"'{config.preset}': leave it out, or start a new run"
+        )
+    if arguments.method not in (None, config.method):
+        raise UGCLError(
+            f"--method {arguments.method} contradicts the stored method '{config.method}': "
+            "leave it out, or start a new run"
+        )
+    changed = config.with_values(
+        given_settings(arguments),
+        seed=arguments.seed,
+        threads=arguments.threads,
+        device=resolve_device(arguments.device or config.device),
+    )
+    if arguments.graph is None:
+        return changed, changed.load_graph()
+    other, graph = new_config(arguments.graph, data_root=arguments.data_root)
+    changed = RunConfig(
+        **vars(changed)
+        | {"graph": other.graph, "fingerprint": other.fingerprint, "data_root": other.data_root}
+    )
+    return changed, graph
+
+
+def _announce(config: RunConfig, graph: Graph) -> None:
+    say(f"{graph.name or config.graph}: {graph.summary}")
+    for note in graph.notes:
+        say(f"  {note}")
+    shown = ", ".join(f"{name} {value}" for name, value in config.settings.values().items())
+    say(f"{config.method}, settings '{config.preset}', seed {config.seed}: {shown}")
+
+
+def _tell_of_collapse(collapse: dict[str, Any]) -> None:
+    if collapse["collapsed"]:
+        say(
+            "warning: the embedding has collapsed (effective rank "
+            f"{collapse['effective_rank']}, uniformity {collapse['uniformity']}): nodes can hardly "
+            "be told apart; try fewer epochs, a higher --temperature or a smaller --scope"
+        )

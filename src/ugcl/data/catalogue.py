@@ -1,0 +1,87 @@
+"""The named data sets, and `load_graph`, which finds a graph by name or path."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from ugcl.data.npz import read_npz
+from ugcl.data.planetoid import read_planetoid
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A named data set and where it comes from.
+
+    Attributes:
+        name: what `load_graph` calls it.
+        nodes: number of nodes.
+        edges: number of undirected edges without duplicates and self-loops.
+        features: number of feature columns.
+        classes: number of classes.
+        folder: where its raw files are under the data root.
+        embedded: whether it comes with the package.
+    """
+
+    name: str
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+    folder: str
+    embedded: bool = False
+
+
+DATASETS = {
+    dataset.name: dataset
+    for dataset in (
+        Dataset("cora", 2708, 5278, 1433, 7, "Planetoid/Cora/raw"),
+        Dataset("citeseer", 3327, 4552, 3703, 6, "Planetoid/CiteSeer/raw", embedded=True),
+        Dataset("pubmed", 19717, 44324, 500, 3, "Planetoid/PubMed/raw"),
+    )
+}
+
+
+def load_graph(name_or_path: str | Path, data_root: str | Path | None = None) -> Graph:
+    """Load a graph by the name of a data set or the path of a file.
+
+    Args:
+        name_or_path: a name that `ugcl datasets` lists, or a file written by `Graph.save`.
+        data_root: the folder of raw data sets, laid out as PyTorch Geometric does; by default
+            the environment's UGCL_DATA, else the user's cache. A data set that comes with the
+            package is read from a data root only if it is given here.
+    """
+    if (dataset := DATASETS.get(str(name_or_path).lower())) is not None:
+        if dataset.embedded and data_root is None:
+            with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
+                return read_npz(path)
+        return read_planetoid(default_data_root(data_root) / dataset.folder, dataset.name)
+    path = Path(name_or_path)
+    if path.is_file():
+        return read_npz(path)
+    raise UGCLError(_not_found(str(name_or_path), path))
+
+
+def default_data_root(given: str | Path | None = None) -> Path:
+    """The data root: as given, else UGCL_DATA, else `ugcl` in the user's cache folder."""
+    if given is not None:
+        return Path(given)
+    if named := os.environ.get("UGCL_DATA"):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ugcl"
+
+
+def _not_found(asked: str, path: Path) -> str:
+    known = ", ".join(DATASETS)
+    if path.is_dir():
+        return f"{asked} is a folder: give a data set's name ({known}) or a graph file"
+    if path.suffix or len(path.parts) > 1:
+        return f"there is no file {asked}: check the path, or give a data set's name ({known})"
+    close = difflib.get_close_matches(asked.lower(), DATASETS, n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"the data sets are: {known}"
+    return f"there is no data set or file called '{asked}'; {hint}"

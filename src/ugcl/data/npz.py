@@ -1,0 +1,66 @@
+"""Reader of the package's own graph format, the `.npz` that `Graph.save` writes."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ugcl.errors import UGCLError
+from ugcl.graph import FORMAT, Graph
+from ugcl.validation import SPLIT_PARTS
+
+
+def read_npz(path: Path) -> Graph:
+    """Read a graph, without unpickling anything."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        if (found := str(arrays["format"])) != FORMAT:
+            raise UGCLError(f"{path} is in the format '{found}', this version reads '{FORMAT}'")
+        return _graph(arrays)
+    except (AttributeError, EOFError, IndexError, KeyError, OSError, TypeError) as error:
+        raise _not_a_graph(path) from error
+    except (ValueError, zipfile.BadZipFile) as error:
+        if isinstance(error, UGCLError):
+            raise
+        raise _not_a_graph(path) from error
+
+
+def _graph(arrays: dict[str, Any]) -> Graph:
+    if "features" in arrays:
+        features = arrays["features"]
+    else:
+        features = sp.csr_array(
+            tuple(arrays[f"features_{part}"] for part in ("data", "indices", "indptr")),
+            shape=tuple(arrays["features_shape"]),
+        )
+    indices = arrays["adjacency_indices"]
+    weights = arrays.get("adjacency_data")
+    upper = sp.csr_array(
+        (
+            np.ones(indices.size, dtype=np.float32) if weights is None else weights,
+            indices,
+            arrays["adjacency_indptr"],
+        ),
+        shape=(features.shape[0],) * 2,
+    )
+    return Graph(
+        upper + upper.T,
+        features,
+        labels=arrays.get("labels"),
+        splits={part: arrays[f"split_{part}"] for part in SPLIT_PARTS if f"split_{part}" in arrays},
+        ids=arrays.get("ids"),
+        name=str(arrays["name"]),
+        weighted=weights is not None,
+    )
+
+
+def _not_a_graph(path: Path) -> UGCLError:
+    return UGCLError(
+        f"{path} is not a graph that ugcl can read: give a data set's name or an .npz file "
+        "written by Graph.save"
+    )

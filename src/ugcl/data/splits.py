@@ -1,0 +1,72 @@
+"""Splits of the labelled nodes into training, validation and test nodes."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.validation import UNLABELLED
+
+SplitKind = Literal["own", "per-class", "fraction"]
+
+PER_CLASS = 20
+NUM_VALIDATION = 500
+FRACTION = 0.1
+
+
+def split_of(
+    graph: Graph, kind: SplitKind | None = None, seed: int | None = None
+) -> tuple[dict[str, npt.NDArray[np.int64]], str]:
+    """The split to score a graph on, and its name.
+
+    Without a kind and a seed it is the graph's own split, where it has one. A random split is a
+    function of the labels and the split seed alone: `per-class` draws 20 training nodes of each
+    class and 500 validation nodes (half of what is left in a small graph); `fraction` draws 10 %
+    and 10 %; all others are test nodes. With a seed but no kind it is `per-class` for a graph that
+    has its own split (as Planetoid's are) and `fraction` for one that has not.
+    """
+    if graph.labels is None:
+        raise UGCLError(
+            f"the graph {graph.name or 'given'} has no labels, so its embeddings cannot be scored: "
+            "give a graph with labels"
+        )
+    own = {"train", "test"} <= set(graph.splits)
+    if kind is None:
+        kind = "own" if own and seed is None else ("per-class" if own else "fraction")
+    if kind == "own":
+        if not own:
+            raise UGCLError("the graph has no split of its own: use per-class or fraction")
+        if seed is not None:
+            raise UGCLError("the graph's own split has no seed: leave out one of the two")
+        return dict(graph.splits), "own"
+    draw = _per_class if kind == "per-class" else _fraction
+    return draw(graph.labels, np.random.default_rng(seed or 0)), f"{kind}, split seed {seed or 0}"
+
+
+def _per_class(
+    labels: npt.NDArray[np.int64], rng: np.random.Generator
+) -> dict[str, npt.NDArray[np.int64]]:
+    shuffled = rng.permutation(np.flatnonzero(labels != UNLABELLED))
+    classes = range(int(labels.max()) + 1)
+    train = np.concatenate([shuffled[labels[shuffled] == c][:PER_CLASS] for c in classes])
+    rest = shuffled[~np.isin(shuffled, train)]
+    count = min(NUM_VALIDATION, rest.size // 2)
+    return _sorted(train, rest[:count], rest[count:])
+
+
+def _fraction(
+    labels: npt.NDArray[np.int64], rng: np.random.Generator
+) -> dict[str, npt.NDArray[np.int64]]:
+    shuffled = rng.permutation(np.flatnonzero(labels != UNLABELLED))
+    count = max(1, round(FRACTION * shuffled.size))
+    return _sorted(shuffled[:count], shuffled[count : 2 * count], shuffled[2 * count :])
+
+
+def _sorted(*parts: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
+    return {
+        name: np.sort(nodes) for name, nodes in zip(("train", "val", "test"), parts, strict=True)
+    }

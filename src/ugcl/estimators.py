@@ -1,0 +1,141 @@
+"""The Python face: estimators with `fit` and `embed` that follow scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.methods import DEFAULT_PRESET, METHODS, Model, Settings
+from ugcl.training import LoopState, train
+
+
+class UGCL(BaseEstimator):  # type: ignore[misc]
+    """Node representations by UGCL: `UGCL(scope=9).fit(graph).embed(graph)`.
+
+    A setting that is None takes the value of the preset for the graph at hand; what each setting
+    means stands in `ugcl.methods.ugcl.UGCLSettings`.
+
+    Args:
+        settings: the preset, `fast`, `paper` or `authors`.
+        scope: training scope n.
+        readout_scope: scope of the embeddings; by default the training scope.
+        hidden: width of the encoder.
+        sample: nodes of the subgraph of an epoch, or "all".
+        sampling: `random`, `window` or `ball`.
+        normalisation: `graph` or `subgraph`.
+        self_loops: weight of each node's edge to itself.
+        feature_scaling: `none`, `row`, `l2` or `tfidf`.
+        context: `power` or `lazy`.
+        temperature: temperature of the contrast.
+        negatives: negatives shared by all nodes, or "all".
+        readout: `sum`, `mean`, `concat`, `hidden`, `context` or `context-l2`.
+        epochs: training steps.
+        lr: learning rate.
+        patience: stop after this many epochs without a lower loss; 0 for never.
+        seed: the training seed.
+        device: where to compute, "cpu" or "cuda".
+
+    Attributes:
+        settings_: the settings in force, after `fit`.
+        model_: the trained model.
+        loss_: the losses, one for each epoch.
+        n_features_in_: the number of features.
+    """
+
+    settings_: Settings
+    model_: Model
+    loss_: list[float]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        settings: str = DEFAULT_PRESET,
+        *,
+        scope: int | None = None,
+        readout_scope: int | None = None,
+        hidden: int | None = None,
+        sample: int | str | None = None,
+        sampling: str | None = None,
+        normalisation: str | None = None,
+        self_loops: float | None = None,
+        feature_scaling: str | None = None,
+        context: str | None = None,
+        temperature: float | None = None,
+        negatives: int | str | None = None,
+        readout: str | None = None,
+        epochs: int | None = None,
+        lr: float | None = None,
+        patience: int | None = None,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.settings = settings
+        self.scope = scope
+        self.readout_scope = readout_scope
+        self.hidden = hidden
+        self.sample = sample
+        self.sampling = sampling
+        self.normalisation = normalisation
+        self.self_loops = self_loops
+        self.feature_scaling = feature_scaling
+        self.context = context
+        self.temperature = temperature
+        self.negatives = negatives
+        self.readout = readout
+        self.epochs = epochs
+        self.lr = lr
+        self.patience = patience
+        self.seed = seed
+        self.device = device
+
+    def fit(
+        self,
+        graph: Graph,
+        y: None = None,
+        *,
+        on_epoch: Callable[[LoopState], None] = lambda state: None,
+    ) -> Self:
+        """Train on a graph; its labels are never looked at.
+
+        Args:
+            graph: the graph.
+            y: ignored, there for scikit-learn's sake.
+            on_epoch: called with the state of the loop after every epoch.
+        """
+        del y
+        given: dict[str, Any] = self.get_params()
+        for name in ("settings", "seed", "device"):
+            del given[name]
+        given = {name: value for name, value in given.items() if value is not None}
+        method = METHODS["ugcl"]
+        self.settings_ = method.resolve(self.settings, graph, given)
+        self.model_ = method.build(graph.num_features, self.settings_, self.seed)
+        self.n_features_in_ = graph.num_features
+        self.loss_ = []
+
+        def remember(state: LoopState) -> None:
+            assert state.loss is not None
+            self.loss_.append(state.loss)
+            on_epoch(state)
+
+        train(self.model_, graph, self.settings_, device=self.device, on_epoch=remember)
+        return self
+
+    def embed(self, graph: Graph) -> npt.NDArray[np.float32]:
+        """Embeddings of a graph's nodes, which need not be the graph it was trained on."""
+        if not hasattr(self, "model_"):
+            raise NotFittedError("this UGCL has not been trained: call fit(graph) first")
+        if graph.num_features != self.n_features_in_:
+            raise UGCLError(
+                f"the graph has {graph.num_features:,} features but training saw "
+                f"{self.n_features_in_:,}: give a graph with the same features"
+            )
+        return self.model_.embed(graph, torch.device(self.device))

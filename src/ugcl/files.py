@@ -1,0 +1,74 @@
+"""Writing files so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ugcl.errors import UGCLError
+
+
+@contextlib.contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; it takes the place of `path` if all goes well."""
+    try:
+        handle, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
+        )
+    except OSError as error:
+        raise UGCLError(
+            f"cannot write {path}: {error.strerror}; choose a folder that exists and is writable"
+        ) from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` atomically, as UTF-8."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` atomically, as JSON that a person can read."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_npy(path: Path, array: np.ndarray) -> None:
+    """Write one array atomically, in NumPy's format, without pickles."""
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays atomically as a compressed `.npz` without pickles.
+
+    Unlike `numpy.savez_compressed`, equal arrays give equal bytes: the members carry no time.
+    """
+    with atomic(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
+
+
+def _umask() -> int:
+    """The process's file mode mask (there is no call that only reads it)."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

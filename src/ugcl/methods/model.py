@@ -1,0 +1,34 @@
+"""What training, evaluation and the estimators rely on of every trained method."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from ugcl.graph import Graph
+
+
+class Model(nn.Module):
+    """Parameters, the loss that trains them, and the embeddings that come out."""
+
+    @abstractmethod
+    def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
+        """The loss of an epoch: a function of the epoch's number and the weights alone."""
+
+    @abstractmethod
+    def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:
+        """Embeddings of all nodes, float32, in the graph's order."""
+
+    @abstractmethod
+    def raw(self, graph: Graph) -> Any:
+        """Control: the features as the encoder sees them, dense or sparse."""
+
+    @abstractmethod
+    def smooth(self, graph: Graph) -> Any:
+        """Control: the features, smoothed as the readout smooths H, dense or sparse."""

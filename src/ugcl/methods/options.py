@@ -1,0 +1,104 @@
+"""Options: one description of a setting for Python, the command line and `config.toml`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ugcl.errors import UGCLError
+
+All = Literal["all"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """What values a setting takes.
+
+    Attributes:
+        help: what it does, in a few words.
+        wanted: the values it takes, in words that continue "must be ...".
+        parse: from text or a value to a value; raises ValueError where it does not fit.
+        choices: the values, where they are few.
+    """
+
+    help: str
+    wanted: str
+    parse: Callable[[Any], Any]
+    choices: tuple[str, ...] = ()
+
+    def value(self, name: str, given: Any) -> Any:
+        """The value that was given as text or as itself, or an error that names it."""
+        try:
+            return self.parse(given)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise UGCLError(f"{name} must be {self.wanted}, not {given!r}") from error
+
+
+def whole(help: str, least: int) -> Any:
+    """A whole number of at least `least`."""
+    return _option(help, f"a whole number of at least {least}", parse_whole(least))
+
+
+def whole_or_all(help: str, least: int) -> Any:
+    """A whole number of at least `least`, or "all"."""
+
+    def parse(given: Any) -> Any:
+        return "all" if given == "all" else parse_whole(least)(given)
+
+    return _option(help, f"a whole number of at least {least} or 'all'", parse)
+
+
+def number(help: str, *, positive: bool) -> Any:
+    """A finite number, above 0 or at least 0."""
+
+    def parse(given: Any) -> float:
+        if isinstance(given, bool):
+            raise ValueError
+        value = float(given)
+        if not math.isfinite(value) or value < 0 or (positive and value == 0):
+            raise ValueError
+        return value
+
+    return _option(help, "a number above 0" if positive else "a number of at least 0", parse)
+
+
+def choice(help: str, choices: tuple[str, ...]) -> Any:
+    """One of a few names."""
+
+    def parse(given: Any) -> str:
+        if given not in choices:
+            raise ValueError
+        return str(given)
+
+    return _option(help, "one of " + ", ".join(choices), parse, choices)
+
+
+def option_of(settings_field: Any) -> Option:
+    """The option that describes a field of a settings class."""
+    option: Option = settings_field.metadata["option"]
+    return option
+
+
+def flag(name: str) -> str:
+    """The command-line spelling of a setting's name."""
+    return "--" + name.replace("_", "-")
+
+
+def _option(*description: Any) -> Any:
+    return field(metadata={"option": Option(*description)})
+
+
+def parse_whole(least: int) -> Callable[[Any], int]:
+    """From text or a number to a whole number of at least `least`."""
+
+    def parse(given: Any) -> int:
+        if isinstance(given, bool) or (isinstance(given, float) and given != int(given)):
+            raise ValueError
+        value = int(given)
+        if value < least:
+            raise ValueError
+        return value
+
+    return parse

@@ -1,0 +1,65 @@
+"""Settings: a frozen value that holds all a method needs to know, checked when it is made."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.methods.options import flag, number, option_of, whole
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every trained method has; a method adds its own fields."""
+
+    epochs: int = whole("training steps", 0)
+    lr: float = number("learning rate of Adam", positive=True)
+    patience: int = whole("stop after this many epochs without a lower loss; 0: never", 0)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = option_of(field).value(flag(field.name), getattr(self, field.name))
+            object.__setattr__(self, field.name, value)
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """Settings from names and values, all of them."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(values) - names):
+            raise UGCLError(f"there is no setting '{unknown[0]}': the settings are {_list(names)}")
+        if missing := names - set(values):
+            raise UGCLError(f"settings are incomplete: {_list(missing)} missing")
+        return cls(**values)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same settings but for these changes."""
+        return dataclasses.replace(self, **changes)
+
+    def values(self) -> dict[str, Any]:
+        """All settings by name."""
+        return dataclasses.asdict(self)
+
+    def fitted(self, graph: Graph, given: frozenset[str]) -> Self:
+        """These settings made to fit a graph; `given` names what the user asked for himself."""
+        del graph, given
+        return self
+
+    def fit_count(self, name: str, available: int, of: str, given: frozenset[str]) -> Any:
+        """A count that must not exceed what there is; "all" where a preset asks for more."""
+        count = getattr(self, name)
+        if count == "all" or count <= available:
+            return count
+        if name in given:
+            raise UGCLError(
+                f"{flag(name)} {count} is more than the {available:,} {of} of this graph: "
+                f"use {available} or less, or 'all'"
+            )
+        return "all"
+
+
+def _list(names: set[str]) -> str:
+    return ", ".join(sorted(names))

@@ -1,0 +1,169 @@
+"""UGCL: contrast each node with a contextual view whose scope is a power of the adjacency.
+
+Zheng et al., "Unifying Graph Contrastive Learning with Flexible Contextual Scopes", ICDM 2022,
+Section III.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from ugcl.encoders import GCN
+from ugcl.graph import Graph
+from ugcl.methods.model import Model
+from ugcl.methods.options import All, choice, number, whole, whole_or_all
+from ugcl.methods.settings import Settings
+from ugcl.objectives import cosine_contrast
+from ugcl.scope import Context, contextual_view, normalised_adjacency, power
+from ugcl.views import (
+    FeatureScaling,
+    Normalisation,
+    Sampling,
+    Subsampler,
+    View,
+    scale_features,
+)
+
+Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
+
+COLUMNS = 256
+"""Columns of the embeddings that are computed at a time: bounds the scratch memory to N x 256."""
+
+
+@dataclass(frozen=True)
+class UGCLSettings(Settings):
+    """Every choice that the paper, the authors' code and we make differently."""
+
+    scope: int = whole("training scope n: contrast with A^n H", 0)
+    readout_scope: int = whole("scope n of the embeddings H + A^n H (default: the scope)", 0)
+    hidden: int = whole("width D' of the encoder", 1)
+    sample: int | All = whole_or_all("nodes S of the subgraph drawn in every epoch", 2)
+    sampling: Sampling = choice(
+        "how its nodes are drawn: at random, a window of numbers, balls around random nodes",
+        get_args(Sampling),
+    )
+    normalisation: Normalisation = choice(
+        "normalise the adjacency by degrees in the whole graph or in the subgraph",
+        get_args(Normalisation),
+    )
+    self_loops: float = number("weight of each node's edge to itself", positive=False)
+    feature_scaling: FeatureScaling = choice(
+        "features as they are, rows of sum 1, rows of length 1, TF-IDF", get_args(FeatureScaling)
+    )
+    context: Context = choice(
+        "contextual view in training: power A^n H, lazy ((I+A)/2)^n H", get_args(Context)
+    )
+    temperature: float = number("temperature of the contrast", positive=True)
+    negatives: int | All = whole_or_all("negatives shared by all nodes, or all nodes", 2)
+    readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
+
+    def fitted(self, graph: Graph, given: frozenset[str]) -> UGCLSettings:
+        """Shrink what a preset asks to what the graph has; what the user asks must fit."""
+        sample = self.fit_count("sample", graph.num_nodes, "nodes", given)
+        in_sample = graph.num_nodes if sample == "all" else int(sample)
+        negatives = self.fit_count("negatives", in_sample - 1, "other nodes in a sample", given)
+        return self.replace(sample=sample, negatives=negatives)
+
+
+class UGCLModel(Model):
+    """The primary encoder, whose representations are the embeddings, and the auxiliary one."""
+
+    def __init__(self, num_features: int, settings: UGCLSettings, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.settings, self.seed = settings, seed
+        self.primary = GCN(num_features, settings.hidden, generator)
+        self.auxiliary = GCN(num_features, settings.hidden, generator)
+
+    def loss(self, view: View, negatives: Tensor | None = None) -> Tensor:
+        """Equation 5 between the patch view and the contextual view (Equation 4)."""
+        chosen = self.settings
+        patch = self.primary(view)
+        context = contextual_view(
+            chosen.context, view.adjacency, self.auxiliary(view), chosen.scope
+        )
+        return cosine_contrast(patch, context, chosen.temperature, negatives)
+
+    def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
+        """The loss of an epoch: a function of the epoch's number and the weights alone."""
+        chosen = self.settings
+        size = graph.num_nodes if chosen.sample == "all" else chosen.sample
+        subsampler = Subsampler(
+            graph.adjacency,
+            self.raw(graph),
+            size=size,
+            sampling=chosen.sampling,
+            normalisation=chosen.normalisation,
+            self_loops=chosen.self_loops,
+            seed=self.seed,
+            device=device,
+        )
+
+        def loss(epoch: int) -> Tensor:
+            rng = subsampler.rng(epoch)
+            view = subsampler.draw(rng)
+            if chosen.negatives == "all":
+                return self.loss(view)
+            drawn = rng.choice(size, chosen.negatives, replace=False, shuffle=False)
+            return self.loss(view, torch.from_numpy(drawn).to(device))
+
+        return loss
+
+    @torch.no_grad()
+    def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:
+        """Embeddings of all nodes, N x D' float32, in blocks of columns."""
+        chosen = self.settings
+        view = View.of(
+            normalised_adjacency(graph.adjacency, chosen.self_loops),
+            self.raw(graph),
+            device,
+        )
+        width = chosen.hidden
+        wide = 2 if chosen.readout == "concat" else 1
+        embeddings = np.empty((graph.num_nodes, wide * width), dtype=np.float32)
+        for start in range(0, width, COLUMNS):
+            columns = slice(start, min(start + COLUMNS, width))
+            patch = self.primary(view, columns)
+            if chosen.readout == "hidden":
+                embeddings[:, columns] = patch.cpu().numpy()
+                continue
+            context = power(view.adjacency, patch, chosen.readout_scope)
+            if chosen.readout == "concat":
+                embeddings[:, columns] = patch.cpu().numpy()
+                embeddings[:, width + columns.start : width + columns.stop] = context.cpu().numpy()
+            else:
+                embeddings[:, columns] = _joined(patch, context, chosen.readout).cpu().numpy()
+        if chosen.readout == "context-l2":
+            length = np.linalg.norm(embeddings, axis=1, keepdims=True)
+            embeddings /= np.where(length > 0, length, 1)
+        return embeddings
+
+    def raw(self, graph: Graph) -> Any:
+        """X, scaled as this model's encoder sees it."""
+        return scale_features(graph.features, self.settings.feature_scaling)
+
+    def smooth(self, graph: Graph) -> Any:
+        """A^n X with this model's adjacency and readout scope."""
+        adjacency = normalised_adjacency(graph.adjacency, self.settings.self_loops)
+        features = self.raw(graph)
+        for _ in range(self.settings.readout_scope):
+            features = adjacency @ features
+            if sp.issparse(features) and features.nnz > 0.3 * np.prod(features.shape):
+                features = features.toarray()
+        return features
+
+
+def _joined(patch: Tensor, context: Tensor, readout: Readout) -> Tensor:
+    if readout == "sum":
+        return patch + context
+    if readout == "mean":
+        return (patch + context) / 2
+    return context

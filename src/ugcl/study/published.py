@@ -1,0 +1,25 @@
+"""The figures that the paper publishes, as data."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+
+@cache
+def published() -> dict[str, Any]:
+    """Every figure of the paper: `published.json` says what each is."""
+    text = (resources.files("ugcl.study") / "published.json").read_text("utf-8")
+    figures: dict[str, Any] = json.loads(text)
+    return figures
+
+
+def published_accuracy(method: str, graph: str) -> tuple[float, float | None] | None:
+    """Mean and deviation of a method's test accuracy on a data set, or None if not published."""
+    table = published()["node_classification"]
+    if method not in table["rows"] or graph not in table["columns"]:
+        return None
+    figure = table["rows"][method][table["columns"].index(graph)]
+    return None if figure == "OOM" else (figure[0], figure[1])

@@ -1,0 +1,111 @@
+"""The training loop, the same for every method."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.methods import Model, Settings
+from ugcl.training.checkpoint import Checkpoint, LoopState
+
+TOLERANCE = 1e-4
+"""A loss counts as lower if it is lower by more than this."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How training ended: after all epochs, early for want of progress, or on request."""
+
+    epochs: int
+    loss: float | None
+    seconds: float
+    ended: Literal["epochs", "patience", "stopped"]
+
+
+def check_trainable(graph: Graph) -> None:
+    """Refuse a graph that has nothing to contrast."""
+    if graph.num_nodes < 2:
+        raise UGCLError(
+            "the graph has one node, and contrastive learning tells nodes apart: "
+            "give a graph with at least 2 nodes"
+        )
+    if graph.num_edges == 0:
+        raise UGCLError(
+            "the graph has no edges, so a node's context is the node itself and there is nothing "
+            "to learn from: check the edges, or use the features as they are"
+        )
+
+
+def train(
+    model: Model,
+    graph: Graph,
+    settings: Settings,
+    *,
+    device: torch.device | str = "cpu",
+    checkpoint: Checkpoint | None = None,
+    on_start: Callable[[LoopState], None] = lambda state: None,
+    on_epoch: Callable[[LoopState], None] = lambda state: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Train a model on a graph by Adam, from its checkpoint if there is one.
+
+    Args:
+        model: the model, changed in place and left on `device`.
+        graph: the graph.
+        settings: `epochs`, `lr` and `patience` are read here, the rest by the model.
+        device: where to compute.
+        checkpoint: where to keep the state now and then, and when stopped.
+        on_start: called once with the state that training starts from.
+        on_epoch: called with the state after every epoch.
+        should_stop: asked after every epoch; True ends training in good order.
+    """
+    check_trainable(graph)
+    model.to(device)
+    optimiser = torch.optim.Adam(model.parameters(), lr=settings.lr, fused=True)
+    state = checkpoint.load(model, optimiser) if checkpoint else LoopState()
+    on_start(state)
+    loss_of = model.pretext(graph, device)
+    while state.epoch < settings.epochs:
+        if settings.patience and state.stale >= settings.patience:
+            return _outcome(state, "patience")
+        start = time.perf_counter()
+        optimiser.zero_grad()
+        loss = loss_of(state.epoch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        state = _after_epoch(state, loss.item(), time.perf_counter() - start)
+        on_epoch(state)
+        if should_stop() and state.epoch < settings.epochs:
+            if checkpoint:
+                checkpoint.save(model, optimiser, state)
+            return _outcome(state, "stopped")
+        if checkpoint:
+            checkpoint.maybe_save(model, optimiser, state)
+    return _outcome(state, "epochs")
+
+
+def _after_epoch(state: LoopState, loss: float, seconds: float) -> LoopState:
+    if not math.isfinite(loss):
+        raise UGCLError(
+            f"the loss is {loss} in epoch {state.epoch + 1}: use a smaller --lr or a larger "
+            "--temperature"
+        )
+    better = loss < state.best - TOLERANCE
+    return LoopState(
+        epoch=state.epoch + 1,
+        loss=loss,
+        best=loss if better else state.best,
+        stale=0 if better else state.stale + 1,
+        seconds=state.seconds + seconds,
+    )
+
+
+def _outcome(state: LoopState, ended: Literal["epochs", "patience", "stopped"]) -> Outcome:
+    return Outcome(state.epoch, state.loss, state.seconds, ended)
