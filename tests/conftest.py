@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import settings
+
+from ugcl import Graph
+
+settings.register_profile("ugcl", deadline=None, max_examples=50, derandomize=True)
+settings.load_profile("ugcl")
+
+
+def make_graph(
+    num_nodes: int = 40,
+    num_features: int = 12,
+    *,
+    seed: int = 0,
+    sparse: bool = True,
+    classes: int = 3,
+    **optional: object,
+) -> Graph:
+    """A small graph whose classes show in its edges and its features."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(num_nodes) % classes
+    same = labels[:, None] == labels[None, :]
+    upper = np.triu(rng.random((num_nodes, num_nodes)) < np.where(same, 0.2, 0.03), k=1)
+    upper[np.arange(num_nodes - 1), np.arange(1, num_nodes)] |= rng.random(num_nodes - 1) < 0.2
+    upper[0, 1] = True
+    signal = labels[:, None] == np.arange(num_features)[None, :] % classes
+    features = (rng.random((num_nodes, num_features)) < np.where(signal, 0.6, 0.2)) * 1.0
+    features[:, 0] += 0.1
+    parts = np.split(rng.permutation(num_nodes), [num_nodes // 3, num_nodes // 2])
+    return Graph.from_edges(
+        np.argwhere(upper),
+        sp.csr_array(features) if sparse else features,
+        **{
+            "labels": labels,
+            "splits": dict(zip(("train", "val", "test"), parts, strict=True)),
+            "name": "small",
+        }
+        | optional,
+    )
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return make_graph()
+
+
+@pytest.fixture
+def graph_file(tmp_path: Path, graph: Graph) -> Path:
+    path = tmp_path / "small.npz"
+    graph.save(path)
+    return path
+
+
+@pytest.fixture
+def raw_data() -> Callable[[str], Path]:
+    """The folder of a real data set's raw files, or a skip that says what is missing."""
+
+    def find(folder: str) -> Path:
+        root = os.environ.get("UGCL_DATA")
+        if not root:
+            pytest.skip("UGCL_DATA does not name a folder of raw data sets")
+        if not (Path(root) / folder).is_dir():
+            pytest.skip(f"there is no {folder} in the folder that UGCL_DATA names")
+        return Path(root) / folder
+
+    return find
+
+
+@pytest.fixture(autouse=True)
+def _keep_threads() -> object:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+import reference
+from conftest import make_graph
+from ugcl import Graph, load_graph
+from ugcl.methods import METHODS
+from ugcl.methods.ugcl import UGCLModel, UGCLSettings
+from ugcl.views import sample_nodes
+
+PRESETS = tuple(METHODS["ugcl"].presets)
+
+
+def settings_of(preset: str, graph: Graph, **given: Any) -> UGCLSettings:
+    settings = METHODS["ugcl"].resolve(preset, graph, given)
+    assert isinstance(settings, UGCLSettings)
+    return settings
+
+
+def scaled(features: np.ndarray, scaling: str) -> np.ndarray:
+    result = features.astype(float).copy()
+    for row in result:
+        if scaling == "row" and row.any():
+            row /= row.sum()
+        if scaling == "l2" and row.any():
+            row /= np.linalg.norm(row)
+    return result
+
+
+def naive_step(
+    graph: Graph, model: UGCLModel, epoch: int
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """Loss and gradients of one step in dense float64: every line is a line of the paper."""
+    chosen = model.settings
+    adjacency = graph.adjacency.toarray().astype(float)
+    features = graph.features.toarray() if sp.issparse(graph.features) else graph.features
+    rng = np.random.default_rng([model.seed, epoch])
+    nodes = sample_nodes(graph.adjacency, chosen.sample, chosen.sampling, rng)
+    if chosen.normalisation == "graph":
+        whole = reference.normalised_adjacency(adjacency, chosen.self_loops)
+        sampled = whole[np.ix_(nodes, nodes)]
+    else:
+        sampled = reference.normalised_adjacency(adjacency[np.ix_(nodes, nodes)], chosen.self_loops)
+    a = torch.from_numpy(sampled)
+    x = torch.from_numpy(scaled(features, chosen.feature_scaling)[nodes])
+    parameters = {
+        name: value.detach().double().requires_grad_() for name, value in model.named_parameters()
+    }
+
+    def encode(which: str) -> torch.Tensor:
+        linear = a @ x @ parameters[f"{which}.weight"] + parameters[f"{which}.bias"]
+        return torch.where(linear > 0, linear, parameters[f"{which}.slope"] * linear)
+
+    patch, context = encode("primary"), encode("auxiliary")
+    for _ in range(chosen.scope):
+        context = context + a @ context if chosen.context == "lazy" else a @ context
+    t = chosen.temperature
+    unit, other = (  # the cosine of a row of zeros, such as a node without features, is 0
+        rows / rows.norm(dim=1, keepdim=True).clamp(min=1e-12) for rows in (patch, context)
+    )
+    across = unit @ other.T
+    within = (unit @ unit.T / t).exp()
+    size = len(nodes)
+    if chosen.negatives == "all":
+        denominator = within.sum(dim=1) - within.diag()
+    else:
+        drawn = rng.choice(size, chosen.negatives, replace=False, shuffle=False)
+        others = torch.from_numpy(np.arange(size)[:, None] != drawn[None, :])
+        kept = within[:, drawn] * others
+        denominator = (size - 1) * kept.sum(dim=1) / others.sum(dim=1)
+    loss = -((across.diag() / t).exp() / denominator).log().mean()
+    grads = torch.autograd.grad(loss, list(parameters.values()))
+    return loss, dict(zip(parameters, grads, strict=True))
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_step_equals_the_naive_one(preset: str, sparse: bool) -> None:
+    graph = make_graph(60, sparse=sparse)
+    given: dict[str, Any] = {"hidden": 16, "sample": 40, "scope": 3}
+    if preset == "fast":
+        given["negatives"] = 10
+    model = UGCLModel(graph.num_features, settings_of(preset, graph, **given), seed=3)
+    loss_of = model.pretext(graph, "cpu")
+    for epoch in (0, 5):
+        model.zero_grad()
+        loss = loss_of(epoch)
+        loss.backward()
+        expected, gradients = naive_step(graph, model, epoch)
+        assert loss.item() == pytest.approx(expected.item(), abs=1e-5)
+        for name, parameter in model.named_parameters():
+            assert parameter.grad is not None
+            torch.testing.assert_close(parameter.grad.double(), gradients[name], atol=1e-5, rtol=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_step_on_citeseer_equals_the_naive_one(preset: str) -> None:
+    graph = load_graph("citeseer")
+    model = UGCLModel(graph.num_features, settings_of(preset, graph, hidden=32, sample=900), 0)
+    loss = model.pretext(graph, "cpu")(0)
+    loss.backward()
+    expected, gradients = naive_step(graph, model, 0)
+    assert loss.item() == pytest.approx(expected.item(), abs=1e-5)
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None
+        torch.testing.assert_close(parameter.grad.double(), gradients[name], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("readout", ["sum", "mean", "concat", "hidden", "context", "context-l2"])
+def test_embeddings_equal_the_formula(
+    monkeypatch: pytest.MonkeyPatch, readout: str, sparse: bool
+) -> None:
+    monkeypatch.setattr("ugcl.methods.ugcl.COLUMNS", 5)
+    graph = make_graph(30, sparse=sparse)
+    settings = settings_of("paper", graph, hidden=12, readout=readout, scope=2, readout_scope=4)
+    model = UGCLModel(graph.num_features, settings, seed=1)
+    features = graph.features.toarray() if sparse else graph.features
+    a = reference.normalised_adjacency(graph.adjacency.toarray())
+    weights = {name: value.detach().numpy() for name, value in model.primary.named_parameters()}
+    hidden = reference.gcn(
+        a, features, weights["weight"], weights["bias"], float(weights["slope"][0])
+    )
+    context = np.linalg.matrix_power(a, 4) @ hidden
+    expected = {
+        "sum": hidden + context,
+        "mean": (hidden + context) / 2,
+        "concat": np.hstack([hidden, context]),
+        "hidden": hidden,
+        "context": context,
+        "context-l2": context / np.linalg.norm(context, axis=1, keepdims=True),
+    }[readout]
+    embeddings = model.embed(graph, "cpu")
+    assert embeddings.dtype == np.float32
+    np.testing.assert_allclose(embeddings, expected, atol=1e-5)
+
+
+def test_controls_equal_the_formula() -> None:
+    graph = make_graph(30)
+    settings = settings_of(
+        "authors", graph, hidden=4, feature_scaling="row", scope=1, readout_scope=3
+    )
+    model = UGCLModel(graph.num_features, settings, seed=0)
+    features = scaled(graph.features.toarray(), "row")
+    a = reference.normalised_adjacency(graph.adjacency.toarray(), 2)
+    smooth = model.smooth(graph)
+    smooth = smooth.toarray() if sp.issparse(smooth) else smooth
+    np.testing.assert_allclose(model.raw(graph).toarray(), features, atol=1e-6)
+    np.testing.assert_allclose(smooth, np.linalg.matrix_power(a, 3) @ features, atol=1e-6)
+
+
+def test_the_auxiliary_encoder_is_another_one(graph: Graph) -> None:
+    model = UGCLModel(graph.num_features, settings_of("fast", graph, hidden=8), seed=0)
+    assert not torch.equal(model.primary.weight, model.auxiliary.weight)

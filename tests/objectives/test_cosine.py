@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from ugcl.objectives import cosine, cosine_contrast
+
+
+def views(size: int, width: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    patch, context = torch.randn(2, size, width, generator=generator, dtype=torch.float64)
+    return patch.requires_grad_(), context.requires_grad_()
+
+
+@given(
+    size=st.integers(2, 12),
+    width=st.integers(1, 6),
+    seed=st.integers(0, 1000),
+    temperature=st.floats(0.1, 3),
+)
+def test_equals_equation_5_term_by_term(
+    size: int, width: int, seed: int, temperature: float
+) -> None:
+    patch, context = views(size, width, seed)
+    expected = reference.objective(patch.detach().numpy(), context.detach().numpy(), temperature)
+    assert cosine_contrast(patch, context, temperature).item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.3])
+@pytest.mark.parametrize("kept", [0, 10**6])
+@pytest.mark.parametrize("block", [3, 4, 100])
+def test_gradients_equal_finite_differences(
+    monkeypatch: pytest.MonkeyPatch, temperature: float, kept: int, block: int
+) -> None:
+    monkeypatch.setattr(cosine, "BLOCK", block)
+    monkeypatch.setattr(cosine, "KEPT", kept)
+    patch, context = views(9, 5)
+    assert torch.autograd.gradcheck(
+        lambda h, c: cosine_contrast(h, c, temperature), (patch, context)
+    )
+
+
+def test_gradients_with_sampled_negatives_equal_finite_differences() -> None:
+    patch, context = views(9, 5)
+    negatives = torch.tensor([1, 4, 7])
+    assert torch.autograd.gradcheck(
+        lambda h, c: cosine_contrast(h, c, 0.7, negatives), (patch, context)
+    )
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    patch, context = views(50, 8)
+    whole = cosine_contrast(patch, context)
+    expected = torch.autograd.grad(whole, (patch, context))
+    monkeypatch.setattr(cosine, "BLOCK", 7)
+    monkeypatch.setattr(cosine, "KEPT", 0)
+    blocked = cosine_contrast(patch, context)
+    torch.testing.assert_close(blocked, whole)
+    torch.testing.assert_close(torch.autograd.grad(blocked, (patch, context)), expected)
+
+
+def test_all_rows_as_sampled_negatives_are_all_negatives() -> None:
+    patch, context = views(20, 4)
+    torch.testing.assert_close(
+        cosine_contrast(patch, context, 0.5, torch.arange(20)),
+        cosine_contrast(patch, context, 0.5),
+    )
+
+
+def test_sampled_negatives_estimate_the_denominator_without_bias() -> None:
+    size, count = 7, 3
+    patch, _ = views(size, 4)
+    anchors = torch.nn.functional.normalize(patch, dim=1).detach()
+    similarities = (anchors @ anchors.T).exp().fill_diagonal_(0)
+    estimates = [
+        cosine._sampled_log_denominator(anchors, 1.0, torch.tensor(chosen)).exp()
+        for chosen in combinations(range(size), count)
+    ]
+    # Each choice of K rows is equally likely; given whether v is among them, so is the estimate.
+    for v in range(size):
+        for among in (True, False):
+            taken = [
+                estimate[v]
+                for estimate, chosen in zip(
+                    estimates, combinations(range(size), count), strict=True
+                )
+                if (v in chosen) is among
+            ]
+            torch.testing.assert_close(torch.stack(taken).mean(), similarities[v].sum())
+
+
+@given(scale=st.floats(1e-3, 1e3), seed=st.integers(0, 100))
+def test_does_not_see_lengths(scale: float, seed: int) -> None:
+    patch, context = views(8, 4, seed)
+    loss = cosine_contrast(patch * scale, context / scale).item()
+    assert loss == pytest.approx(cosine_contrast(patch, context).item())
+
+
+@given(seed=st.integers(0, 100))
+def test_does_not_see_the_order_of_nodes(seed: int) -> None:
+    patch, context = views(11, 4, seed)
+    order = torch.from_numpy(np.random.default_rng(seed).permutation(11))
+    loss = cosine_contrast(patch[order], context[order]).item()
+    assert loss == pytest.approx(cosine_contrast(patch, context).item())
+
+
+def test_a_zero_row_is_harmless() -> None:
+    patch, context = views(6, 3)
+    with torch.no_grad():
+        patch[2] = 0
+    cosine_contrast(patch, context).backward()
+    assert patch.grad is not None
+    assert torch.isfinite(patch.grad).all()

@@ -1,0 +1,42 @@
+"""Slow, obvious versions of the formulas, written straight from the paper, all dense."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def normalised_adjacency(adjacency: np.ndarray, self_loops: float = 1.0) -> np.ndarray:
+    """D^-1/2 (A + cI) D^-1/2, entry by entry."""
+    looped = adjacency + self_loops * np.eye(len(adjacency))
+    degree = looped.sum(axis=1)
+    result = np.zeros_like(looped, dtype=float)
+    for i in range(len(looped)):
+        for j in range(len(looped)):
+            if looped[i, j]:
+                result[i, j] = looped[i, j] / np.sqrt(degree[i] * degree[j])
+    return result
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def objective(patch: np.ndarray, context: np.ndarray, temperature: float = 1.0) -> float:
+    """Equation 5, term by term."""
+    size = len(patch)
+    total = 0.0
+    for v in range(size):
+        positive = np.exp(cosine(patch[v], context[v]) / temperature)
+        negative = sum(
+            np.exp(cosine(patch[v], patch[u]) / temperature) for u in range(size) if u != v
+        )
+        total += -np.log(positive / negative)
+    return total / size
+
+
+def gcn(
+    adjacency: np.ndarray, features: np.ndarray, weight: np.ndarray, bias: np.ndarray, slope: float
+) -> np.ndarray:
+    """PReLU(A X W + b)."""
+    linear = adjacency @ features @ weight + bias
+    return np.where(linear > 0, linear, slope * linear)
