@@ -62,7 +62,8 @@ def naive_step(
         context = context + a @ context if chosen.context == "lazy" else a @ context
     t = chosen.temperature
     unit, other = (  # the cosine of a row of zeros, such as a node without features, is 0
-        rows / rows.norm(dim=1, keepdim=True).clamp(min=1e-12) for rows in (patch, context)
+        rows / torch.where(rows.any(dim=1, keepdim=True), rows.norm(dim=1, keepdim=True), 1)
+        for rows in (patch, context)
     )
     across = unit @ other.T
     within = (unit @ unit.T / t).exp()

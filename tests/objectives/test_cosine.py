@@ -76,7 +76,7 @@ def test_all_rows_as_sampled_negatives_are_all_negatives() -> None:
 def test_sampled_negatives_estimate_the_denominator_without_bias() -> None:
     size, count = 7, 3
     patch, _ = views(size, 4)
-    anchors = torch.nn.functional.normalize(patch, dim=1).detach()
+    anchors = cosine.unit_rows(patch).detach()
     similarities = (anchors @ anchors.T).exp().fill_diagonal_(0)
     estimates = [
         cosine._sampled_log_denominator(anchors, 1.0, torch.tensor(chosen)).exp()
@@ -116,4 +116,5 @@ def test_a_zero_row_is_harmless() -> None:
         patch[2] = 0
     cosine_contrast(patch, context).backward()
     assert patch.grad is not None
-    assert torch.isfinite(patch.grad).all()
+    assert patch.grad[2].eq(0).all()
+    assert patch.grad.abs().max() < 10

@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 BLOCK = 1024
 """Rows of one square block of the similarity matrix."""
@@ -42,13 +41,24 @@ def cosine_contrast(
         negatives: None for all S - 1 other nodes; or K distinct rows that stand for all, which
             makes each r_v an unbiased estimate at the cost K/S.
     """
-    anchors = normalize(patch, dim=1)
-    positive = (anchors * normalize(context, dim=1)).sum(dim=1) / temperature
+    anchors = unit_rows(patch)
+    positive = (anchors * unit_rows(context)).sum(dim=1) / temperature
     if negatives is None:
         log_denominator: Tensor = _LogDenominator.apply(anchors, temperature)  # type: ignore[no-untyped-call]
     else:
         log_denominator = _sampled_log_denominator(anchors, temperature, negatives)
     return (log_denominator - positive).mean()
+
+
+def unit_rows(rows: Tensor) -> Tensor:
+    """Rows of length 1; a row of zeros stays, its cosine with anything is 0, its gradient too.
+
+    `torch.nn.functional.normalize`, which the authors' code uses, divides such a row by 1e-12: a
+    node without features and neighbours then gives the bias a gradient near 1e8 in the first
+    step, and Adam's memory of it keeps the bias where it is for the rest of training.
+    """
+    length = rows.norm(dim=1, keepdim=True)
+    return rows / torch.where(length > 0, length, 1)
 
 
 def _sampled_log_denominator(anchors: Tensor, temperature: float, negatives: Tensor) -> Tensor:
