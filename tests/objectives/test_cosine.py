@@ -116,5 +116,4 @@ def test_a_zero_row_is_harmless() -> None:
         patch[2] = 0
     cosine_contrast(patch, context).backward()
     assert patch.grad is not None
-    assert patch.grad[2].eq(0).all()
-    assert patch.grad.abs().max() < 10
+    assert patch.grad.abs().max() < 1

@@ -51,7 +51,7 @@ def cosine_contrast(
 
 
 def unit_rows(rows: Tensor) -> Tensor:
-    """Rows of length 1; a row of zeros stays, its cosine with anything is 0, its gradient too.
+    """Rows of length 1; a row of zeros is divided by 1 and so has the cosine 0 with any other.
 
     `torch.nn.functional.normalize`, which the authors' code uses, divides such a row by 1e-12: a
     node without features and neighbours then gives the bias a gradient near 1e8 in the first
