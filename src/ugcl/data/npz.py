@@ -17,7 +17,7 @@ from ugcl.validation import SPLIT_PARTS
 def read_npz(path: Path) -> Graph:
     """Read a graph, without unpickling anything."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         if (found := str(arrays["format"])) != FORMAT:
             raise UGCLError(f"{path} is in the format '{found}', this version reads '{FORMAT}'")

@@ -53,9 +53,9 @@ def cosine_contrast(
 def unit_rows(rows: Tensor) -> Tensor:
     """Rows of length 1; a row of zeros is divided by 1 and so has the cosine 0 with any other.
 
-    `torch.nn.functional.normalize`, which the authors' code uses, divides such a row by 1e-12: a
-    node without features and neighbours then gives the bias a gradient near 1e8 in the first
-    step, and Adam's memory of it keeps the bias where it is for the rest of training.
+    `torch.nn.functional.normalize`, which the authors' code uses, divides such a row by 1e-12. On
+    CiteSeer, where some nodes have no features, that gives the bias a gradient near 1e8 in the
+    first step, and Adam's memory of it keeps the bias where it is for the rest of training.
     """
     length = rows.norm(dim=1, keepdim=True)
     return rows / torch.where(length > 0, length, 1)

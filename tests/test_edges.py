@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ugcl import UGCLError
+from ugcl.edges import simple_adjacency
+
+edge_lists = st.lists(
+    st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([0.0, 0.5, 1.0, 2.0])),
+    max_size=30,
+)
+
+
+def adjacency_of(edges: list[tuple[int, int, float]], *, weighted: bool = True) -> np.ndarray:
+    sources, targets, weights = zip(*edges, strict=True) if edges else ((), (), ())
+    result, _ = simple_adjacency(sources, targets, weights if weighted else None, 8)
+    return result.toarray()
+
+
+@given(edge_lists)
+def test_is_symmetric_without_diagonal(edges: list[tuple[int, int, float]]) -> None:
+    adjacency = adjacency_of(edges)
+    np.testing.assert_array_equal(adjacency, adjacency.T)
+    assert not adjacency.diagonal().any()
+
+
+@given(edge_lists)
+def test_joins_the_nodes_that_were_listed(edges: list[tuple[int, int, float]]) -> None:
+    expected = np.zeros((8, 8), dtype=bool)
+    for a, b, _ in edges:
+        if a != b:
+            expected[a, b] = expected[b, a] = True
+    np.testing.assert_array_equal(adjacency_of(edges, weighted=False), expected)
+
+
+@given(edge_lists)
+def test_building_twice_changes_nothing(edges: list[tuple[int, int, float]]) -> None:
+    once, _ = simple_adjacency(
+        [a for a, _, _ in edges], [b for _, b, _ in edges], [w for *_, w in edges], 8
+    )
+    entries = once.tocoo()
+    twice, notes = simple_adjacency(*entries.coords, entries.data, 8)
+    np.testing.assert_array_equal(once.toarray(), twice.toarray())
+    assert notes == ()
+
+
+def test_sums_the_weights_of_duplicates() -> None:
+    adjacency = adjacency_of([(0, 1, 1.0), (0, 1, 2.0), (1, 0, 0.5), (2, 3, 1.0)])
+    assert adjacency[0, 1] == adjacency[1, 0] == 3.5
+    assert adjacency[2, 3] == 1
+
+
+def test_takes_a_list_of_both_directions_as_it_is() -> None:
+    adjacency = adjacency_of([(0, 1, 2.0), (1, 0, 2.0), (2, 3, 0.5), (3, 2, 0.5)])
+    assert adjacency[0, 1] == 2
+    assert adjacency[3, 2] == 0.5
+
+
+def test_says_what_it_changed() -> None:
+    _, notes = simple_adjacency([0, 0, 1, 2, 4], [1, 1, 1, 3, 5], [1, 1, 1, 1, 0], 8)
+    assert notes == (
+        "removed 1 self-loop",
+        "removed 1 edge of weight zero",
+        "symmetrised 2 edges listed in one direction only",
+        "merged 1 duplicate edge, summing their weights",
+    )
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "weights", "message"),
+    [
+        ([0, 9], [1, 2], None, r"1 edge\(s\) join a node that is not there.*\(9, 2\)"),
+        ([0, -1], [1, 2], None, r"\(-1, 2\): the graph has 8 nodes"),
+        ([0.5], [1], None, "are of type float64"),
+        (["a"], ["b"], None, "give integers"),
+        ([0, 1], [1], None, "2 sources but 1 targets"),
+        ([0, 1], [1, 2], [1.0], "2 edges but 1 weights"),
+        ([0, 1], [1, 2], [1.0, np.nan], r"NaN or infinite, the first being entry 1"),
+        ([0, 1], [1, 2], [np.inf, 1], r"NaN or infinite, the first being entry 0"),
+        ([0, 1], [1, 2], [1, -2], r"negative, the first being entry 1 \(-2.0\)"),
+    ],
+)
+def test_refuses(sources: list, targets: list, weights: list | None, message: str) -> None:
+    with pytest.raises(UGCLError, match=message):
+        simple_adjacency(sources, targets, weights, 8)
