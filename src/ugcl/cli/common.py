@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import torch
 
 from ugcl.errors import UGCLError
-from ugcl.methods import METHODS
+from ugcl.methods import METHODS, method_named
 from ugcl.methods.options import flag, option_of, parse_whole
 
 Command = Callable[[argparse.Namespace], int]
@@ -77,8 +77,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings that the user gave, as values of their types."""
     given = {}
-    kind = METHODS[arguments.method or "ugcl"].settings
-    for field in fields(kind):
+    for field in fields(method_named(arguments.method or "ugcl").settings):
         if (text := getattr(arguments, field.name)) is not None:
             given[field.name] = option_of(field).value(flag(field.name), text)
     return given

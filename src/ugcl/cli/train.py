@@ -21,8 +21,8 @@ from ugcl.cli.common import (
 from ugcl.cli.progress import Progress
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
-from ugcl.runs import RunConfig, new_config, open_run, resolve_device, train_run
+from ugcl.methods import DEFAULT_PRESET, METHODS
+from ugcl.runs import RunConfig, new_config, open_run, train_run
 
 
 def register(commands: Any) -> None:
@@ -93,7 +93,6 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
     if source is None:
         if arguments.graph is None:
             raise UGCLError("no graph given: name a data set or a file, as in ugcl train citeseer")
-        method_named(arguments.method or "ugcl")
         return new_config(
             arguments.graph,
             method=arguments.method or "ugcl",
@@ -108,31 +107,24 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
 
 
 def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
-    """A stored configuration with what the arguments change; the graph must be the stored one."""
-    if arguments.settings not in (None, config.preset):
-        raise UGCLError(
-            f"--settings {arguments.settings} contradicts the stored settings, which started from "
-            f"'{config.preset}': leave it out, or start a new run"
-        )
-    if arguments.method not in (None, config.method):
-        raise UGCLError(
-            f"--method {arguments.method} contradicts the stored method '{config.method}': "
-            "leave it out, or start a new run"
-        )
-    changed = config.with_values(
+    """A stored configuration with what the arguments change."""
+    for name, asked, stored in (
+        ("--settings", arguments.settings, config.preset),
+        ("--method", arguments.method, config.method),
+    ):
+        if asked not in (None, stored):
+            raise UGCLError(
+                f"{name} {asked} contradicts the stored configuration, which has '{stored}': "
+                "leave it out, or start a new run without --config and --resume"
+            )
+    return config.changed(
         given_settings(arguments),
+        graph=arguments.graph,
+        data_root=arguments.data_root,
         seed=arguments.seed,
+        device=arguments.device,
         threads=arguments.threads,
-        device=resolve_device(arguments.device or config.device),
     )
-    if arguments.graph is None:
-        return changed, changed.load_graph()
-    other, graph = new_config(arguments.graph, data_root=arguments.data_root)
-    changed = RunConfig(
-        **vars(changed)
-        | {"graph": other.graph, "fingerprint": other.fingerprint, "data_root": other.data_root}
-    )
-    return changed, graph
 
 
 def _announce(config: RunConfig, graph: Graph) -> None:
