@@ -34,6 +34,11 @@ def test_seeds_differ() -> None:
     assert one.tolist() != other.tolist()
 
 
+def test_small_classes_leave_something_to_test_on() -> None:
+    split, _ = split_of(make_graph(30), seed=0)
+    assert (split["train"].size, split["val"].size, split["test"].size) == (15, 7, 8)
+
+
 def test_defaults() -> None:
     citeseer = load_graph("citeseer")
     assert split_of(citeseer)[1] == "own"

@@ -24,10 +24,11 @@ def split_of(
     """The split to score a graph on, and its name.
 
     Without a kind and a seed it is the graph's own split, where it has one. A random split is a
-    function of the labels and the split seed alone: `per-class` draws 20 training nodes of each
-    class and 500 validation nodes (half of what is left in a small graph); `fraction` draws 10 %
-    and 10 %; all others are test nodes. With a seed but no kind it is `per-class` for a graph that
-    has its own split (as Planetoid's are) and `fraction` for one that has not.
+    function of the labels and the split seed alone. `per-class` draws 20 training nodes of each
+    class (half of a small class) and 500 validation nodes (half of what is left in a small
+    graph); `fraction` draws 10 % and 10 %; all others are test nodes. With a seed but no kind it
+    is `per-class` for a graph that has its own split (as Planetoid's are) and `fraction` for one
+    that has not.
     """
     if graph.labels is None:
         raise UGCLError(
@@ -52,7 +53,8 @@ def _per_class(
 ) -> dict[str, npt.NDArray[np.int64]]:
     shuffled = rng.permutation(np.flatnonzero(labels != UNLABELLED))
     classes = range(int(labels.max()) + 1)
-    train = np.concatenate([shuffled[labels[shuffled] == c][:PER_CLASS] for c in classes])
+    members = [shuffled[labels[shuffled] == c] for c in classes]
+    train = np.concatenate([nodes[: min(PER_CLASS, nodes.size // 2)] for nodes in members])
     rest = shuffled[~np.isin(shuffled, train)]
     count = min(NUM_VALIDATION, rest.size // 2)
     return _sorted(train, rest[:count], rest[count:])

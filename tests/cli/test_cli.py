@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import make_graph
+from ugcl.cli import build_parser, main
+
+SMALL = ["--hidden", "8", "--epochs", "5", "--lr", "0.01"]
+
+
+def ugcl(*arguments: object) -> int:
+    return main([str(argument) for argument in arguments])
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Run a command that must fail, and return its one sentence."""
+    assert ugcl(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("ugcl: ")
+    return lines[0]
+
+
+@pytest.fixture
+def run(graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    assert ugcl("train", graph_file, "--out", tmp_path / "run", *SMALL) == 0
+    capsys.readouterr()
+    return tmp_path / "run"
+
+
+def test_the_five_mistakes_that_a_newcomer_makes_first(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "new"
+    text = tmp_path / "edges.csv"
+    text.write_text("a,b\n")
+    sentence = fails(capsys, "train", "citeser", "--out", new)
+    assert sentence == (
+        "ugcl: there is no data set or file called 'citeser'; did you mean 'citeseer'?"
+    )
+    assert "exists already: choose another --out" in fails(
+        capsys, "train", "citeseer", "--out", run
+    )
+    assert "--hidden must be a whole number of at least 1, not '-5'" in fails(
+        capsys, "train", "citeseer", "--out", new, "--hidden", "-5"
+    )
+    assert "--scope must be a whole number of at least 0, not '-1'" in fails(
+        capsys, "train", "citeseer", "--out", new, "--scope", "-1"
+    )
+    assert "is not a graph that ugcl can read" in fails(capsys, "train", text, "--out", new)
+    assert not new.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "--out", "new"], "no graph given"),
+        (["train", "citeseer"], "the following arguments are required: --out"),
+        (["train", "citeseer", "--out", "new", "--method", "ugc"], "did you mean 'ugcl'?"),
+        (["train", "citeseer", "--out", "new", "--settings", "quick"], "use fast, paper, authors"),
+        (["train", "citeseer", "--out", "new", "--sample", "9999"], "3,327 nodes of this graph"),
+        (["train", "citeseer", "--out", "new", "--seed", "-1"], "argument --seed: must be a whole"),
+        (["train", "citeseer", "--out", "new", "--wide"], "unrecognized arguments: --wide"),
+        (["train", "citeseer", "--out", "new", "--config", "no.toml"], "there is no file no.toml"),
+        (["train", "cora", "--out", "new", "--data-root", "."], "ind.cora.x"),
+        (["train", "citeseer", "--out", "new", "--device", "tpu"], "invalid choice: 'tpu'"),
+        (["evaluate", "missing"], "missing is not a run folder"),
+        (["embed", "missing", "citeseer", "--out", "x.npy"], "missing is not a run folder"),
+        (["embed", "missing", "citeseer", "--out", "x.csv"], "must end in .npy"),
+        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_other_mistakes_get_one_sentence(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in fails(capsys, *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_evaluate_and_embed(
+    run: Path, graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ugcl("evaluate", run) == 0
+    printed = capsys.readouterr().out
+    for words in ("raw features", "smoothed features", "untrained encoder", "best control"):
+        assert words in printed
+    assert ugcl("evaluate", run, "--protocol", "paper", "--split-seed", "1", "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {"accuracy", "validation", "controls"} <= set(result)
+    assert set(result["controls"]) == {"raw", "smooth", "untrained"}
+    assert ugcl("embed", run, graph_file, "--out", tmp_path / "again.npy", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["shape"] == [40, 8]
+    np.testing.assert_array_equal(np.load(tmp_path / "again.npy"), np.load(run / "embeddings.npy"))
+
+
+def test_train_prints_where_things_are(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ugcl("train", graph_file, "--out", tmp_path / "a", *SMALL) == 0
+    captured = capsys.readouterr()
+    assert "40 nodes" in captured.err
+    assert "epoch 5/5" in captured.err
+    assert f"embeddings: {tmp_path / 'a' / 'embeddings.npy'}" in captured.out
+    assert f"next: ugcl evaluate {tmp_path / 'a'}" in captured.out
+    assert ugcl("train", graph_file, "--out", tmp_path / "b", *SMALL, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["epochs"] == 5
+
+
+def test_a_collapsed_embedding_is_announced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_graph(30, 1).save(tmp_path / "one-feature.npz")
+    assert ugcl("train", tmp_path / "one-feature.npz", "--out", tmp_path / "run", *SMALL) == 0
+    assert "warning: the embedding has collapsed" in capsys.readouterr().err
+
+
+def test_config_repeats_and_flags_change(run: Path, tmp_path: Path) -> None:
+    config = run / "config.toml"
+    assert ugcl("train", "--config", config, "--out", tmp_path / "same") == 0
+    for name in ("embeddings.npy", "model.safetensors", "config.toml"):
+        assert (run / name).read_bytes() == (tmp_path / "same" / name).read_bytes()
+    assert ugcl("train", "--config", config, "--seed", "1", "--out", tmp_path / "other") == 0
+    assert (run / "embeddings.npy").read_bytes() != (tmp_path / "other/embeddings.npy").read_bytes()
+
+
+def test_config_and_preset_contradict_each_other(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentence = fails(
+        capsys,
+        "train",
+        "--config",
+        run / "config.toml",
+        "--settings",
+        "paper",
+        "--out",
+        tmp_path / "new",
+    )
+    assert "--settings paper contradicts the stored configuration, which has 'fast'" in sentence
+
+
+def test_resume_starts_goes_on_and_ends(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("train", graph_file, "--out", tmp_path / "run", *SMALL, "--resume")
+    assert ugcl(*arguments) == 0
+    capsys.readouterr()
+    assert ugcl(*arguments) == 0
+    assert "was finished before: nothing to do" in capsys.readouterr().out
+    assert ugcl("train", "--out", tmp_path / "run", "--resume") == 0
+    capsys.readouterr()
+    assert "cannot go on with --hidden 9 instead of 8" in fails(
+        capsys, "train", "--out", tmp_path / "run", "--resume", "--hidden", "9"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_process_ended_at_epoch_20_and_resumed(tmp_path: Path, number: signal.Signals) -> None:
+    """The real thing: another process, a real signal, the real data set."""
+    options = ["--hidden", "64", "--sample", "600", "--epochs", "60", "--threads", "1"]
+    command = [sys.executable, "-m", "ugcl", "train", "citeseer", *options, "--out"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    log = tmp_path / "ended/log.jsonl"
+    process = subprocess.Popen(
+        [*command, str(tmp_path / "ended")],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while not (log.is_file() and log.read_text().count("\n") >= 20):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=120)
+    if number != signal.SIGKILL:
+        assert process.returncode == 130
+        assert re.search(r"stopped after epoch \d+; go on: ugcl train --out \S+ --resume", told)
+    assert not (tmp_path / "ended/embeddings.npy").exists()
+    for name, extra in (("ended", ["--resume"]), ("whole", [])):
+        subprocess.run(
+            [*command, str(tmp_path / name), *extra],
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
+    for name in ("embeddings.npy", "model.safetensors", "config.toml", "nodes.parquet"):
+        assert (tmp_path / "ended" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_datasets_and_methods(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ugcl("datasets", "--json") == 0
+    assert "citeseer" in {row["name"] for row in json.loads(capsys.readouterr().out)}
+    assert ugcl("methods", "--json") == 0
+    (method,) = json.loads(capsys.readouterr().out)
+    assert {"name", "kind", "needs", "scope", "inductive", "paper"} <= set(method)
+    assert method["name"] == "ugcl"
+    for command in ("datasets", "methods"):
+        assert ugcl(command) == 0
+        assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["train", "embed", "evaluate", "study", "datasets", "methods"])
+def test_every_command_has_help_with_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        build_parser().parse_args([command, "--help"])
+    assert stop.value.code == 0
+    printed = capsys.readouterr().out
+    assert "example:" in printed
+    assert f"ugcl {command}" in printed.split("example:")[1]
+    assert "--json" in printed

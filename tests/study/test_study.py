@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ugcl import UGCLError
+from ugcl.cli import main
+from ugcl.study import accuracy_study, published_accuracy
+from ugcl.study.accuracy import mean_and_deviation
+
+GIVEN = {"fast": {"hidden": 8, "epochs": 3, "lr": 0.01}}
+
+
+def study(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
+    return accuracy_study(
+        str(graph_file),
+        tmp_path / "result.json",
+        tmp_path / "runs",
+        **{"presets": ["fast"], "seeds": 2, "given": GIVEN} | changes,
+    )
+
+
+def test_a_study_is_data_with_controls_and_seeds(graph_file: Path, tmp_path: Path) -> None:
+    result = study(graph_file, tmp_path)
+    assert [(row["seed"], row["protocol"]) for row in result["rows"]] == [
+        (0, "honest"),
+        (0, "paper"),
+        (1, "honest"),
+        (1, "paper"),
+    ]
+    honest = next(row for row in result["summary"] if row["protocol"] == "honest")
+    scores = [row["accuracy"] for row in result["rows"] if row["protocol"] == "honest"]
+    assert honest["accuracy"] == mean_and_deviation(scores)
+    assert set(honest["controls"]) == {"raw", "smooth", "untrained"}
+
+
+def test_a_study_resumes_without_training_again(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = study(graph_file, tmp_path, seeds=1)
+    second = study(graph_file, tmp_path)
+    assert second["rows"][:2] == first["rows"]
+    monkeypatch.setattr("ugcl.study.accuracy.train_run", lambda *a, **k: pytest.fail("trained"))
+    assert json.loads(json.dumps(study(graph_file, tmp_path))) == json.loads(
+        (tmp_path / "result.json").read_text()
+    )
+
+
+def test_a_study_stops_and_keeps_what_it_has(graph_file: Path, tmp_path: Path) -> None:
+    result = study(graph_file, tmp_path, should_stop=lambda: True)
+    assert result["rows"] == []
+
+
+def test_other_settings_and_other_files_are_refused(graph_file: Path, tmp_path: Path) -> None:
+    study(graph_file, tmp_path, seeds=1)
+    with pytest.raises(UGCLError, match="with other settings"):
+        study(graph_file, tmp_path, given={"fast": {"hidden": 9}})
+    (tmp_path / "result.json").write_text("[]")
+    with pytest.raises(UGCLError, match="is not the result of a study"):
+        study(graph_file, tmp_path)
+
+
+def test_the_command_prints_a_table(
+    graph_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--settings", "fast", "--seeds", "1", "--hidden", "fast=8"]
+    assert main(["study", str(graph_file), "--out", "result.json", *options]) == 0
+    assert "untrained" in capsys.readouterr().out
+    assert json.loads(Path("result.json").read_text())["rows"][0]["settings"]["hidden"] == 8
+    assert main(["study", "citeseer", "--out", "x.json", "--hidden", "fast"]) == 2
+    assert "must look like authors=1024, not 'fast'" in capsys.readouterr().err
+
+
+def test_published_figures() -> None:
+    assert published_accuracy("ugcl", "citeseer") == (74.1, 0.2)
+    assert published_accuracy("gcn", "cora") == (81.5, None)
+    assert published_accuracy("gmi", "coauthor-cs") is None
+    assert published_accuracy("ugcl", "mine") is None
+
+
+def test_deviation_is_that_of_a_sample() -> None:
+    assert mean_and_deviation([1.0, 2.0, 3.0]) == (2.0, 1.0)
+    assert mean_and_deviation([1.0]) == (1.0, None)
