@@ -95,6 +95,15 @@ def test_sampled_negatives_estimate_the_denominator_without_bias() -> None:
             torch.testing.assert_close(torch.stack(taken).mean(), similarities[v].sum())
 
 
+def test_the_least_temperature_stays_in_the_range_of_float32() -> None:
+    axes = torch.eye(4).repeat(500, 1).requires_grad_()
+    for context in (axes, -axes):
+        loss = cosine_contrast(axes, context, cosine.LEAST_TEMPERATURE)
+        (gradient,) = torch.autograd.grad(loss, axes)
+        assert torch.isfinite(loss)
+        assert torch.isfinite(gradient).all()
+
+
 @given(scale=st.floats(1e-3, 1e3), seed=st.integers(0, 100))
 def test_does_not_see_lengths(scale: float, seed: int) -> None:
     patch, context = views(8, 4, seed)

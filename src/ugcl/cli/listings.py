@@ -49,7 +49,10 @@ def methods(arguments: argparse.Namespace) -> int:
             "scope": method.scope,
             "inductive": method.inductive,
             "paper": method.paper,
-            "settings": list(method.presets),
+            "settings": {
+                name: {"about": preset.about, "ours": sorted(preset.ours)}
+                for name, preset in method.presets.items()
+            },
         }
         for method in METHODS.values()
     ]

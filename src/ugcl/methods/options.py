@@ -50,18 +50,19 @@ def whole_or_all(help: str, least: int) -> Any:
     return _option(help, f"a whole number of at least {least} or 'all'", parse)
 
 
-def number(help: str, *, positive: bool) -> Any:
-    """A finite number, above 0 or at least 0."""
+def number(help: str, *, above: float | None = None, least: float | None = None) -> Any:
+    """A finite number, above one number or at least another."""
 
     def parse(given: Any) -> float:
-        if isinstance(given, bool):
-            raise ValueError
         value = float(given)
-        if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        if isinstance(given, bool) or not math.isfinite(value):
+            raise ValueError
+        if (above is not None and value <= above) or (least is not None and value < least):
             raise ValueError
         return value
 
-    return _option(help, "a number above 0" if positive else "a number of at least 0", parse)
+    wanted = f"above {above}" if above is not None else f"of at least {least}"
+    return _option(help, f"a number {wanted}", parse)
 
 
 def choice(help: str, choices: tuple[str, ...]) -> Any:

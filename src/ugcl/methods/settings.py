@@ -17,7 +17,7 @@ class Settings:
     """What every trained method has; a method adds its own fields."""
 
     epochs: int = whole("training steps", 0)
-    lr: float = number("learning rate of Adam", positive=True)
+    lr: float = number("learning rate of Adam", above=0)
     patience: int = whole("stop after this many epochs without a lower loss; 0: never", 0)
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from ugcl.graph import Graph
 from ugcl.methods.model import Model
 from ugcl.methods.options import All, choice, number, whole, whole_or_all
 from ugcl.methods.settings import Settings
-from ugcl.objectives import cosine_contrast
+from ugcl.objectives import LEAST_TEMPERATURE, cosine_contrast
 from ugcl.scope import Context, contextual_view, normalised_adjacency, power
 from ugcl.views import (
     FeatureScaling,
@@ -54,14 +54,14 @@ class UGCLSettings(Settings):
         "normalise the adjacency by degrees in the whole graph or in the subgraph",
         get_args(Normalisation),
     )
-    self_loops: float = number("weight of each node's edge to itself", positive=False)
+    self_loops: float = number("weight of each node's edge to itself", least=0)
     feature_scaling: FeatureScaling = choice(
         "features as they are, rows of sum 1, rows of length 1, TF-IDF", get_args(FeatureScaling)
     )
     context: Context = choice(
         "contextual view in training: power A^n H, lazy ((I+A)/2)^n H", get_args(Context)
     )
-    temperature: float = number("temperature of the contrast", positive=True)
+    temperature: float = number("temperature of the contrast", least=LEAST_TEMPERATURE)
     negatives: int | All = whole_or_all("negatives shared by all nodes, or all nodes", 2)
     readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
 

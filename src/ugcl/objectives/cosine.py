@@ -18,6 +18,9 @@ from torch import Tensor
 BLOCK = 1024
 """Rows of one square block of the similarity matrix."""
 
+LEAST_TEMPERATURE = 0.02
+"""Below it exp(cos/t) leaves the range of float32."""
+
 KEPT = 2**25
 """Similarities (S^2) up to which the forward pass keeps its blocks for the backward pass."""
 
@@ -37,7 +40,7 @@ def cosine_contrast(
     Args:
         patch: H, S x D.
         context: A^n H, S x D, row v the context of row v of `patch`.
-        temperature: t > 0.
+        temperature: t >= `LEAST_TEMPERATURE`.
         negatives: None for all S - 1 other nodes; or K distinct rows that stand for all, which
             makes each r_v an unbiased estimate at the cost K/S.
     """
