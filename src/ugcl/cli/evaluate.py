@@ -74,7 +74,7 @@ def _rows(
     if published is not None:
         mean, deviation = published
         figure = f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
-        rows.insert(1, (f"{method} in the paper, its own probe and split", figure, "-"))
+        rows.insert(1, (f"{method} as published", figure, "-"))
     return rows
 
 
