@@ -53,6 +53,18 @@ def test_sums_the_weights_of_duplicates() -> None:
     assert adjacency[2, 3] == 1
 
 
+def test_one_missing_direction_does_not_change_the_other_edges() -> None:
+    both = [(0, 1, 1.0), (1, 0, 1.0), (1, 2, 1.0), (2, 1, 1.0)]
+    adjacency = adjacency_of([*both, (2, 3, 1.0)])
+    assert adjacency[0, 1] == adjacency[1, 2] == adjacency[2, 3] == 1
+
+
+def test_the_order_of_sums_does_not_decide_whether_directions_agree() -> None:
+    forward, backward = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]
+    adjacency = adjacency_of([*((0, 1, w) for w in forward), *((1, 0, w) for w in backward)])
+    assert adjacency[0, 1] == pytest.approx(0.6)
+
+
 def test_takes_a_list_of_both_directions_as_it_is() -> None:
     adjacency = adjacency_of([(0, 1, 2.0), (1, 0, 2.0), (2, 3, 0.5), (3, 2, 0.5)])
     assert adjacency[0, 1] == 2
@@ -67,6 +79,8 @@ def test_says_what_it_changed() -> None:
         "symmetrised 2 edges listed in one direction only",
         "merged 1 duplicate edge, summing their weights",
     )
+    _, notes = simple_adjacency([0, 1], [1, 0], [1, 3], 8)
+    assert notes == ("added the two directions of 1 edge listed with different weights",)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +94,9 @@ def test_says_what_it_changed() -> None:
         ([0, 1], [1, 2], [1.0], "2 edges but 1 weights"),
         ([0, 1], [1, 2], [1.0, np.nan], r"NaN or infinite, the first being entry 1"),
         ([0, 1], [1, 2], [np.inf, 1], r"NaN or infinite, the first being entry 0"),
+        ([0, 1], [1, 2], ["a", "b"], "edge weights must be numbers"),
+        ([0, 1], [1, 2], [1, 1e39], "between 1.2e-38 and 3.4e.38, but one is 1.0e.39"),
+        ([0, 1], [1, 2], [1, 1e-60], "but one is 1.0e-60: rescale them"),
         ([0, 1], [1, 2], [1, -2], r"negative, the first being entry 1 \(-2.0\)"),
     ],
 )

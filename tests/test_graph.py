@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import networkx as nx
@@ -76,6 +78,12 @@ def test_weights() -> None:
         ({"splits": {"train": [0, 1], "test": [1, 2]}}, "share 1 node.*being 1"),
         ({"splits": {"train": [0, 9]}}, "names node 9"),
         ({"splits": {"train": [True, False]}}, "mask of split part 'train'"),
+        ({"splits": {"train": [0, 1, 1, 0]}}, "names a node twice"),
+        ({"splits": {"train": [0.5]}}, "must hold node numbers or a boolean mask"),
+        ({"splits": {"train": ["a"]}}, "must hold node numbers or a boolean mask"),
+        ({"edges": [[0, 1], [2]]}, "must be an E x 2 array"),
+        ({"features": None}, "must be a table"),
+        ({"features": np.full((4, 2), 1e39)}, "8 feature value.* are NaN or infinite"),
         ({"splits": {"dev": [1]}}, "no split part 'dev'"),
         ({"splits": {"val": [3]}, "labels": [0, 0, 1, -1]}, "without a label"),
         ({"ids": ["a", "b"]}, "4 nodes but 2 ids"),
@@ -89,8 +97,37 @@ def test_refuses(change: dict, message: str) -> None:
         Graph.from_edges(arguments.pop("edges"), arguments.pop("features"), **arguments)
 
 
+def test_refuses_matrices_whose_indices_point_nowhere() -> None:
+    broken = sp.csr_array((4, 4))
+    broken.indptr, broken.indices = np.array([0, 1, 1, 1, 1]), np.array([50_000_000])
+    broken.data = np.ones(1)
+    with pytest.raises(UGCLError, match="sparse features are not well formed"):
+        Graph.from_edges(TRIANGLE, broken)
+    with pytest.raises(UGCLError):
+        Graph(broken, X)
+    with pytest.raises(UGCLError, match="must be a SciPy matrix"):
+        Graph("adjacency", X)
+
+
+def test_copies_and_pickles() -> None:
+    graph = make_graph(ids=[f"n{i}" for i in range(40)])
+    assert_same(graph, copy.deepcopy(graph))
+    assert_same(graph, pickle.loads(pickle.dumps(graph)))
+
+
+def test_ids_of_any_kind() -> None:
+    for names, kept in (
+        ([1, "a", (1, 2), None], ["1", "a", "(1, 2)", "None"]),
+        ([2**53 + 1, 2**53, 5, 6], [2**53 + 1, 2**53, 5, 6]),
+        ([(0, 0), (0, 1), (1, 0), (1, 1)], ["(0, 0)", "(0, 1)", "(1, 0)", "(1, 1)"]),
+    ):
+        ids = Graph.from_edges(TRIANGLE, X, ids=names).ids
+        assert ids is not None
+        assert ids.tolist() == kept
+
+
 def test_refuses_an_adjacency_of_another_size() -> None:
-    with pytest.raises(UGCLError, match="3 x 3 but there are features of 4"):
+    with pytest.raises(UGCLError, match="but there are features of 4"):
         Graph(sp.eye_array(3), X)
 
 

@@ -10,6 +10,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 import reference
 from conftest import make_graph
+from ugcl import UGCL, Graph
 from ugcl.sparse import SparseMatrix
 from ugcl.views import Subsampler, View, sample_nodes, scale_features
 
@@ -78,6 +79,17 @@ def test_a_ball_around_one_node_is_its_neighbourhood() -> None:
     assert nodes.tolist() == list(range(10))
 
 
+def test_all_but_one_neighbourhood_of_a_hop_is_whole() -> None:
+    """On a graph so dense that the first hop is cut, the seeds' neighbourhoods stay whole."""
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((1000, 1000)) < 0.03, k=1)
+    dense = sp.csr_array((upper | upper.T).astype(np.float32))
+    nodes = sample_nodes(dense, 400, "ball", np.random.default_rng(1))
+    inside = np.isin(np.arange(1000), nodes)
+    whole = [node for node in nodes if inside[dense[[node]].indices].all()]
+    assert len(whole) >= 12
+
+
 def test_balls_cross_components_where_they_must() -> None:
     pairs = sp.block_diag([np.array([[0, 1], [1, 0]])] * 10, format="csr")
     for seed in range(20):
@@ -142,6 +154,14 @@ def test_convolution_has_the_gradient_of_its_formula() -> None:
     (gradient,) = torch.autograd.grad(view.convolve(weight), weight, upstream)
     expected = (graph.adjacency @ graph.features).T @ upstream.numpy()
     np.testing.assert_allclose(gradient, expected, atol=1e-4)
+
+
+def test_tfidf_of_another_graph_uses_the_weights_of_the_first() -> None:
+    graph = make_graph(30)
+    model = UGCL(hidden=4, epochs=1, feature_scaling="tfidf").fit(graph)
+    part = Graph.from_edges([[0, 1]], graph.features[:10])
+    expected = scale_features(graph.features, "tfidf")[:10]
+    np.testing.assert_allclose(model.model_.raw(part).toarray(), expected.toarray(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("sparse", [True, False])

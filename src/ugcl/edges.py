@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,45 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl.errors import UGCLError
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """Entries as they were given: two nodes each, with weights or without."""
+
+    sources: npt.ArrayLike
+    targets: npt.ArrayLike
+    weights: npt.ArrayLike | None
+
+    @classmethod
+    def of_pairs(cls, pairs: npt.ArrayLike, weights: npt.ArrayLike | None) -> EdgeList:
+        """The rows of an E x 2 array."""
+        try:
+            table = np.asarray(pairs)
+        except ValueError as error:
+            raise UGCLError(f"edges must be an E x 2 array of node numbers: {error}") from error
+        if table.size == 0:
+            table = np.empty((0, 2), dtype=np.int64)
+        if table.ndim != 2 or table.shape[1] != 2:
+            raise UGCLError(f"edges must be an E x 2 array of node numbers, not {table.shape}")
+        return cls(table[:, 0], table[:, 1], weights)
+
+    @classmethod
+    def of_matrix(cls, matrix: Any, num_nodes: int, weighted: bool | None) -> EdgeList:
+        """The entries of a SciPy matrix; `weighted` None: weights if any value differs from 1."""
+        try:
+            entries = sp.coo_array(matrix)
+        except (TypeError, ValueError) as error:
+            raise UGCLError(f"the adjacency must be a SciPy matrix: {error}") from error
+        if entries.shape != (num_nodes, num_nodes):
+            raise UGCLError(
+                f"the adjacency matrix has the shape {entries.shape} but there are features of "
+                f"{num_nodes} nodes: give one row of features for each node"
+            )
+        if weighted is None:
+            weighted = bool((entries.data != 1).any())
+        sources, targets = entries.coords
+        return cls(sources, targets, entries.data if weighted else None)
 
 
 def simple_adjacency(
@@ -19,11 +59,11 @@ def simple_adjacency(
 ) -> tuple[Any, tuple[str, ...]]:
     """Build a symmetric CSR matrix without diagonal, and say what was changed on the way.
 
-    Self-loops and edges of weight zero are removed. A list that holds every edge in both
-    directions with the same weight (as PyTorch Geometric and SciPy store graphs) is taken as it
-    is; in any other list each entry is one undirected edge, and entries that join the same two
-    nodes are merged into one whose weight is their sum. Without weights every edge weighs 1,
-    however often it is listed.
+    Self-loops and edges of weight zero are removed. Entries that name the same two nodes in the
+    same order are one edge whose weight is their sum. An edge that is listed in both orders with
+    the same weight, as PyTorch Geometric and SciPy store graphs, has that weight; where the two
+    differ, or one is missing, their sum. Without weights every edge weighs 1, however often it is
+    listed. Cost: O(E log E).
 
     Args:
         sources: first node of each entry, E integers.
@@ -46,26 +86,49 @@ def simple_adjacency(
         keep &= values != 0
     rows, columns, values = rows[keep], columns[keep], values[keep]
 
-    listed = sp.csr_array((values, (rows, columns)), shape=(num_nodes, num_nodes))
-    listed.sum_duplicates()
-    if weights is None:
-        listed.data[:] = 1
-    if listed.nnz == 0 or (listed != listed.T).nnz == 0:
-        adjacency = listed
-        duplicates = rows.size - listed.nnz
-    else:
-        adjacency = (listed + listed.T).tocsr()
-        if weights is None:
-            adjacency.data[:] = 1
-        one_way = adjacency.nnz - listed.nnz
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    pairs, which = np.unique(low * num_nodes + high, return_inverse=True)
+    forward, backward = (
+        np.bincount(which[order], weights=values[order], minlength=pairs.size)
+        for order in (rows < columns, rows > columns)
+    )
+    distinct = int((forward > 0).sum() + (backward > 0).sum())
+    if one_way := int(((forward == 0) | (backward == 0)).sum()):
         notes.append(f"symmetrised {one_way:,} edge{_s(one_way)} listed in one direction only")
-        duplicates = rows.size - adjacency.nnz // 2
-    if duplicates:
+    if duplicates := rows.size - distinct:
         how = "" if weights is None else ", summing their weights"
         notes.append(f"merged {duplicates:,} duplicate edge{_s(duplicates)}{how}")
-    adjacency = adjacency.astype(np.float32)
+    if weights is None:
+        merged = np.ones(pairs.size)
+    else:
+        same = np.isclose(forward, backward, rtol=1e-6, atol=0)
+        merged = np.where(same, forward, forward + backward)
+        if unequal := int((~same & (forward > 0) & (backward > 0)).sum()):
+            notes.append(
+                f"added the two directions of {unequal:,} edge{_s(unequal)} listed with "
+                "different weights"
+            )
+    low, high = np.divmod(pairs, num_nodes)
+    adjacency = sp.csr_array(
+        (
+            _as_float32(np.concatenate([merged, merged])),
+            (np.concatenate([low, high]), np.concatenate([high, low])),
+        ),
+        shape=(num_nodes, num_nodes),
+    )
     adjacency.sort_indices()
     return adjacency, tuple(notes)
+
+
+def _as_float32(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    limits = np.finfo(np.float32)
+    outside = (weights > limits.max) | (weights < limits.tiny)
+    if outside.any():
+        raise UGCLError(
+            f"edge weights must be between {limits.tiny:.1e} and {limits.max:.1e}, but one is "
+            f"{weights[outside][0]:.1e}: rescale them"
+        )
+    return weights.astype(np.float32)
 
 
 def _node_numbers(
@@ -98,7 +161,10 @@ def _node_numbers(
 def _edge_weights(weights: npt.ArrayLike | None, count: int) -> npt.NDArray[np.float64]:
     if weights is None:
         return np.ones(count)
-    values = np.asarray(weights, dtype=np.float64).reshape(-1)
+    try:
+        values = np.asarray(weights, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise UGCLError(f"edge weights must be numbers: {error}") from error
     if values.size != count:
         raise UGCLError(f"there are {count:,} edges but {values.size:,} weights: give one each")
     for what, bad in (

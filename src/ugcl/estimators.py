@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, METHODS, Model, Settings
-from ugcl.training import LoopState, train
+from ugcl.methods.options import checked_whole
+from ugcl.training import LoopState, resolve_device, train
 
 
 class UGCL(BaseEstimator):  # type: ignore[misc]
@@ -41,7 +41,7 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
         lr: learning rate.
         patience: stop after this many epochs without a lower loss; 0 for never.
         seed: the training seed.
-        device: where to compute, "cpu" or "cuda".
+        device: where to compute, "auto", "cpu" or "cuda".
 
     Attributes:
         settings_: the settings in force, after `fit`.
@@ -75,7 +75,7 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
         lr: float | None = None,
         patience: int | None = None,
         seed: int = 0,
-        device: str = "cpu",
+        device: str = "auto",
     ) -> None:
         self.settings = settings
         self.scope = scope
@@ -111,13 +111,17 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
             on_epoch: called with the state of the loop after every epoch.
         """
         del y
+        if not isinstance(graph, Graph):
+            raise UGCLError(f"fit takes a Graph, not {type(graph).__name__}: see Graph.from_edges")
+        seed = checked_whole("seed", self.seed, 0)
+        device = resolve_device(self.device)
         given: dict[str, Any] = self.get_params()
         for name in ("settings", "seed", "device"):
             del given[name]
         given = {name: value for name, value in given.items() if value is not None}
         method = METHODS["ugcl"]
         self.settings_ = method.resolve(self.settings, graph, given)
-        self.model_ = method.build(graph.num_features, self.settings_, self.seed)
+        self.model_ = method.build(graph.num_features, self.settings_, seed)
         self.n_features_in_ = graph.num_features
         self.loss_ = []
 
@@ -126,7 +130,7 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
             self.loss_.append(state.loss)
             on_epoch(state)
 
-        train(self.model_, graph, self.settings_, device=self.device, on_epoch=remember)
+        train(self.model_, graph, self.settings_, device=device, on_epoch=remember)
         return self
 
     def embed(self, graph: Graph) -> npt.NDArray[np.float32]:
@@ -138,4 +142,4 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
                 f"the graph has {graph.num_features:,} features but training saw "
                 f"{self.n_features_in_:,}: give a graph with the same features"
             )
-        return self.model_.embed(graph, torch.device(self.device))
+        return self.model_.embed(graph, resolve_device(self.device))

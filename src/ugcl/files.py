@@ -19,22 +19,34 @@ from ugcl.errors import UGCLError
 @contextlib.contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it takes the place of `path` if all goes well."""
+    temporary: Path | None = None
     try:
         handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix
+            dir=path.parent, prefix=f".{path.name[:50]}.", suffix=path.suffix
         )
-    except OSError as error:
-        raise UGCLError(
-            f"cannot write {path}: {error.strerror}; choose a folder that exists and is writable"
-        ) from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
+    except OSError as error:
+        raise UGCLError(
+            f"cannot write {path} ({error.strerror or error}): choose a place that exists, is "
+            "writable and has room"
+        ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file that cannot be written, before the work that fills it."""
+    if path.is_dir():
+        raise UGCLError(f"{path} is a folder: name a file to write")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise UGCLError(
+            f"cannot write {path}: the folder {path.parent} is not there or not writable"
+        )
 
 
 def write_text(path: Path, text: str) -> None:

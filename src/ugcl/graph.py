@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ugcl.edges import simple_adjacency
-from ugcl.errors import UGCLError
+from ugcl.edges import EdgeList, simple_adjacency
 from ugcl.files import write_npz
 from ugcl.validation import (
     SPLIT_PARTS,
@@ -62,16 +61,10 @@ class Graph:
     def __post_init__(self) -> None:
         features = checked_features(self.features)
         num_nodes = features.shape[0]
-        entries = sp.coo_array(self.adjacency)
-        if entries.shape != (num_nodes, num_nodes):
-            raise UGCLError(
-                f"the adjacency matrix is {entries.shape[0]} x {entries.shape[1]} but there are "
-                f"features of {num_nodes} nodes: give one row of features for each node"
-            )
-        weighted = bool((entries.data != 1).any()) if self.weighted is None else self.weighted
-        sources, targets = entries.coords
-        weights = entries.data if weighted else None
-        adjacency, notes = simple_adjacency(sources, targets, weights, num_nodes)
+        edges = self.adjacency
+        if not isinstance(edges, EdgeList):
+            edges = EdgeList.of_matrix(self.adjacency, num_nodes, self.weighted)
+        adjacency, notes = simple_adjacency(edges.sources, edges.targets, edges.weights, num_nodes)
         labels = checked_labels(self.labels, num_nodes)
         for name, value in {
             "adjacency": frozen_csr(adjacency),
@@ -79,7 +72,7 @@ class Graph:
             "labels": labels,
             "splits": checked_splits(self.splits, labels, num_nodes),
             "ids": checked_ids(self.ids, num_nodes),
-            "weighted": weighted,
+            "weighted": edges.weights is not None,
             "notes": self.notes + notes,
         }.items():
             object.__setattr__(self, name, value)
@@ -101,15 +94,7 @@ class Graph:
             weights: E numbers, or None for a graph without weights.
             **optional: `labels`, `splits`, `ids`, `name`, as for `Graph`.
         """
-        pairs = np.asarray(edges)
-        if pairs.size == 0:
-            pairs = np.empty((0, 2), dtype=np.int64)
-        if pairs.ndim != 2 or pairs.shape[1] != 2:
-            raise UGCLError(f"edges must be an E x 2 array of node numbers, not {pairs.shape}")
-        num_nodes = features.shape[0] if hasattr(features, "shape") else len(features)
-        adjacency, notes = simple_adjacency(pairs[:, 0], pairs[:, 1], weights, num_nodes)
-        weighted = weights is not None
-        return cls(adjacency, features, weighted=weighted, notes=notes, **optional)
+        return cls(EdgeList.of_pairs(edges, weights), features, **optional)
 
     @classmethod
     def from_pyg(cls, data: Any, *, name: str = "") -> Graph:
@@ -234,6 +219,11 @@ class Graph:
                 digest.update(np.ascontiguousarray(wide).tobytes())
         return digest.hexdigest()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copying and pickling build the graph anew from its parts."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _rebuilt, (parts | {"splits": dict(self.splits)},)
+
     def __repr__(self) -> str:
         return f"<Graph {self.name or 'unnamed'}: {self.summary}>"
 
@@ -246,6 +236,10 @@ class Graph:
             f"features"
         )
         return words if self.labels is None else f"{words}, {self.num_classes} classes"
+
+
+def _rebuilt(parts: dict[str, Any]) -> Graph:
+    return Graph(**parts)
 
 
 def _narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,19 @@ UNLABELLED = -1
 def checked_features(given: Any) -> Any:
     """N x D finite numbers, as float32; sparse stays sparse (CSR)."""
     if sp.issparse(given):
-        features = sp.csr_array(given, dtype=np.float32, copy=True)
+        try:
+            with np.errstate(over="ignore"):
+                features = sp.csr_array(given, dtype=np.float32, copy=True)
+            features.check_format(full_check=True)
+        except ValueError as error:
+            raise UGCLError(f"the sparse features are not well formed: {error}") from error
         features.sum_duplicates()
         values = features.data
     else:
         try:
-            features = np.array(given, dtype=np.float32, order="C")
-        except (TypeError, ValueError) as error:
+            with np.errstate(over="ignore"):
+                features = np.array(given, dtype=np.float32, order="C")
+        except (RuntimeError, TypeError, ValueError) as error:
             raise UGCLError(f"features must be a table of numbers: {error}") from error
         values = features
     if features.ndim != 2 or 0 in features.shape:
@@ -90,7 +96,16 @@ def checked_splits(
                     f"but there are {num_nodes:,} nodes"
                 )
             nodes = np.flatnonzero(nodes)
-        nodes = np.unique(nodes.astype(np.int64))
+        if nodes.size and not np.issubdtype(nodes.dtype, np.integer):
+            raise UGCLError(
+                f"split part '{part}' must hold node numbers or a boolean mask, not {nodes.dtype}"
+            )
+        if np.unique(nodes).size < nodes.size:
+            raise UGCLError(
+                f"split part '{part}' names a node twice: give distinct node numbers, or a mask "
+                "of booleans"
+            )
+        nodes = np.sort(nodes.astype(np.int64).reshape(-1))
         if nodes.size and (nodes[0] < 0 or nodes[-1] >= num_nodes):
             raise UGCLError(
                 f"split part '{part}' names node {nodes[0] if nodes[0] < 0 else nodes[-1]}, "
@@ -113,12 +128,14 @@ def checked_splits(
 
 
 def checked_ids(given: npt.ArrayLike | None, num_nodes: int) -> npt.NDArray[Any] | None:
-    """One distinct name for each node; what is neither a number nor text becomes text."""
+    """One distinct name for each node; unless all are whole numbers, all become text."""
     if given is None:
         return None
-    ids = np.asarray(given)
-    if ids.dtype.kind not in "iuU" and ids.ndim == 1:
-        ids = np.array([str(name) for name in ids.tolist()])
+    if not (isinstance(given, np.ndarray) and given.dtype.kind in "iuU"):
+        names = list(cast(Iterable[Any], given))
+        whole = all(isinstance(name, int | np.integer) for name in names)
+        given = np.array(names if whole else [str(name) for name in names])
+    ids = given
     if ids.shape != (num_nodes,):
         raise UGCLError(f"there are {num_nodes:,} nodes but {ids.size:,} ids: give one each")
     distinct, counts = np.unique(ids, return_counts=True)

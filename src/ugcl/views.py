@@ -53,19 +53,32 @@ class View:
         return self.aggregated @ weight
 
 
-def scale_features(features: Any, scaling: FeatureScaling) -> Any:
+def scale_features(
+    features: Any, scaling: FeatureScaling, column_weights: npt.NDArray[np.float32] | None = None
+) -> Any:
     """X as it is, with rows of L1 or L2 length 1, or as TF-IDF; rows of zeros stay zeros.
 
-    TF-IDF: column j times `1 + log((1 + N) / (1 + number of nodes that have it))`, then rows of
-    L2 length 1. Sparse stays sparse.
+    Sparse stays sparse.
+
+    Args:
+        features: X, N x D.
+        scaling: which scaling.
+        column_weights: for TF-IDF, the weights of the graph that was trained on; by default those
+            of X itself.
     """
     if scaling == "none":
         return features
     if scaling == "tfidf":
-        frequency = np.asarray((features != 0).sum(axis=0)).ravel()
-        weight = 1 + np.log((1 + features.shape[0]) / (1 + frequency))
-        features = features @ sp.diags_array(weight.astype(np.float32), format="csr")
+        weights = inverse_frequency(features) if column_weights is None else column_weights
+        features = features @ sp.diags_array(weights, format="csr")
     return normalize(features, norm="l1" if scaling == "row" else "l2")
+
+
+def inverse_frequency(features: Any) -> npt.NDArray[np.float32]:
+    """TF-IDF's weight of each column: `1 + log((1 + N) / (1 + number of nodes that have it))`."""
+    frequency = np.asarray((features != 0).sum(axis=0)).ravel()
+    weights: npt.NDArray[np.float64] = 1 + np.log((1 + features.shape[0]) / (1 + frequency))
+    return weights.astype(np.float32)
 
 
 def sample_nodes(adjacency: Any, size: int, sampling: Sampling, rng: np.random.Generator) -> Nodes:
@@ -94,24 +107,27 @@ def _window(adjacency: Any, size: int, rng: np.random.Generator) -> Nodes:
 def _ball(adjacency: Any, size: int, rng: np.random.Generator) -> Nodes:
     """Grow balls around S/20 random nodes, hop by hop, until S nodes are reached.
 
-    The last hop is cut at random to leave exactly S; balls that fill their components first are
-    joined by new random nodes. Cost: O(edges of the sample), apart from one flag for each node.
+    Each hop adds the whole neighbourhoods of the hop before, one after the other in random order,
+    so that at most one neighbourhood is cut. Balls that fill their components before S nodes are
+    reached are joined by new random nodes. Cost: O(edges of the sample), apart from one flag for
+    each node.
     """
     seen = np.zeros(adjacency.shape[0], dtype=bool)
-    frontier = _random(adjacency, max(1, size // 20), rng)
+    frontier = rng.permutation(_random(adjacency, max(1, size // 20), rng))
     seen[frontier] = True
     chosen, missing = [frontier], size - frontier.size
     while missing:
-        reached = np.unique(_neighbours(adjacency, frontier))
-        frontier = reached[~seen[reached]]
+        reached = _neighbours(adjacency, frontier)
+        reached = reached[~seen[reached]]
+        _, first = np.unique(reached, return_index=True)
+        frontier = reached[np.sort(first)][:missing]
         if frontier.size == 0:
-            frontier = np.unique(rng.integers(adjacency.shape[0], size=max(1, missing // 20)))
-            frontier = frontier[~seen[frontier]]
-        if frontier.size > missing:
-            frontier = rng.choice(frontier, missing, replace=False, shuffle=False)
+            others = np.flatnonzero(~seen)
+            frontier = rng.choice(others, max(1, missing // 20), replace=False)
         seen[frontier] = True
         chosen.append(frontier)
         missing -= frontier.size
+        frontier = rng.permutation(frontier)
     return np.sort(np.concatenate(chosen))
 
 

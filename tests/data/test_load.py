@@ -125,10 +125,20 @@ def test_a_damaged_planetoid_file_is_refused(planetoid: Path, content: bytes) ->
         read_planetoid(planetoid, "cora")
 
 
+def test_planetoid_files_with_other_contents_are_told(planetoid: Path) -> None:
+    (planetoid / "ind.cora.test.index").write_text("hello")
+    with pytest.raises(UGCLError, match="are not those of cora"):
+        read_planetoid(planetoid, "cora")
+    (planetoid / "ind.cora.test.index").write_text("6\n9\n8\n")
+    (planetoid / "ind.cora.allx").write_bytes(pickle.dumps([1, 2]))
+    with pytest.raises(UGCLError, match="are not those of cora"):
+        read_planetoid(planetoid, "cora")
+
+
 def test_a_misspelt_name_gets_a_suggestion() -> None:
     with pytest.raises(UGCLError, match="did you mean 'citeseer'"):
         load_graph("citeser")
-    with pytest.raises(UGCLError, match="the data sets are: cora, citeseer"):
+    with pytest.raises(UGCLError, match="there are: cora, citeseer"):
         load_graph("zzz")
 
 
@@ -145,6 +155,34 @@ def test_a_file_that_is_not_a_graph_is_told(tmp_path: Path, content: bytes) -> N
     path.write_bytes(content)
     with pytest.raises(UGCLError, match="is not a graph that ugcl can read"):
         load_graph(path)
+
+
+def test_damaged_graph_files_are_told(graph_file: Path) -> None:
+    """Whatever bytes are changed, the answer is a graph or a sentence."""
+    whole = graph_file.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(200):
+        damaged = bytearray(whole)
+        for place in rng.integers(len(whole), size=3):
+            damaged[place] = rng.integers(256)
+        graph_file.write_bytes(bytes(damaged))
+        try:
+            load_graph(graph_file)
+        except UGCLError:
+            refused += 1
+    assert refused > 100
+
+
+def test_indices_that_point_nowhere_are_refused(graph_file: Path) -> None:
+    with np.load(graph_file) as archive:
+        arrays = dict(archive)
+    for name in ("adjacency_indices", "features_indices"):
+        broken = arrays[name].astype(np.int64)
+        broken[-1] = 50_000_000
+        np.savez(graph_file, **arrays | {name: broken})
+        with pytest.raises(UGCLError, match=r"is not a graph|not well formed"):
+            load_graph(graph_file)
 
 
 def test_other_npz_files_are_told(tmp_path: Path) -> None:

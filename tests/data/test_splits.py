@@ -51,6 +51,8 @@ def test_defaults() -> None:
 def test_refuses() -> None:
     with pytest.raises(UGCLError, match="no labels"):
         split_of(make_graph(labels=None, splits={}))
+    with pytest.raises(UGCLError, match="no labels"):
+        split_of(make_graph(labels=np.full(40, -1), splits={}), "per-class")
     with pytest.raises(UGCLError, match="no split of its own"):
         split_of(make_graph(splits={}), "own")
     with pytest.raises(UGCLError, match="has no seed"):

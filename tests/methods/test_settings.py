@@ -36,7 +36,7 @@ def resolve(preset: str = "fast", size: int = 40, name: str = "", **given: Any) 
         ({"negatives": "some"}, "--negatives must be a whole number of at least 2 or 'all'"),
         ({"lr": "quick"}, "--lr must be a number above 0, not 'quick'"),
         ({"epochs": -1}, "--epochs must be a whole number of at least 0"),
-        ({"sample": 41}, "--sample 41 is more than the 40 nodes of this graph: use 40 or less"),
+        ({"sample": 41}, "--sample 41 is more than the 40 nodes of this graph: use less, or 'all'"),
         ({"sample": 20, "negatives": 20}, "--negatives 20 is more than the 19 other nodes"),
         ({"width": 3}, "there is no setting 'width'"),
     ],
@@ -84,7 +84,7 @@ def test_misspelt_presets_and_methods() -> None:
         resolve("author")
     with pytest.raises(UGCLError, match="did you mean 'ugcl'"):
         method_named("ugc")
-    with pytest.raises(UGCLError, match="the methods are: ugcl"):
+    with pytest.raises(UGCLError, match="there are: ugcl"):
         method_named("zzz")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conftest import make_graph
 from ugcl import UGCLError
 from ugcl.cli import main
 from ugcl.study import accuracy_study, published_accuracy
@@ -58,9 +59,17 @@ def test_other_settings_and_other_files_are_refused(graph_file: Path, tmp_path: 
     study(graph_file, tmp_path, seeds=1)
     with pytest.raises(UGCLError, match="with other settings"):
         study(graph_file, tmp_path, given={"fast": {"hidden": 9}})
-    (tmp_path / "result.json").write_text("[]")
-    with pytest.raises(UGCLError, match="is not the result of a study"):
+    make_graph(40, seed=3).save(graph_file)
+    with pytest.raises(UGCLError, match="or another graph"):
         study(graph_file, tmp_path)
+    with pytest.raises(UGCLError, match=r"is about ugcl on .*small\.npz"):
+        accuracy_study("citeseer", tmp_path / "result.json", tmp_path / "runs")
+    for text in ("[]", "{}", '{"rows": [{}]}'):
+        (tmp_path / "result.json").write_text(text)
+        with pytest.raises(UGCLError, match="is not the result of a study"):
+            study(graph_file, tmp_path)
+    with pytest.raises(UGCLError, match="is a folder"):
+        accuracy_study("citeseer", tmp_path, tmp_path / "runs")
 
 
 def test_the_command_prints_a_table(

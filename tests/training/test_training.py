@@ -103,6 +103,15 @@ def test_a_loss_that_is_not_finite_is_told(graph: Graph) -> None:
         train(model, graph, settings)
 
 
+def test_the_estimator_refuses_what_it_cannot_take(graph: Graph) -> None:
+    with pytest.raises(UGCLError, match="fit takes a Graph, not ndarray"):
+        UGCL().fit(np.eye(3))
+    with pytest.raises(UGCLError, match="seed must be a whole number of at least 0, not -1"):
+        UGCL(seed=-1).fit(graph)
+    with pytest.raises(UGCLError, match="no device 'tpu'"):
+        UGCL(device="tpu").fit(graph)
+
+
 def test_graphs_with_nothing_to_contrast_are_refused() -> None:
     with pytest.raises(UGCLError, match="has one node"):
         UGCL().fit(Graph.from_edges([], [[1.0]]))

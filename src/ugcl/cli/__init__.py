@@ -42,8 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except (MemoryError, OSError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        say(f"ugcl: {str(error).splitlines()[0] if str(error) else 'out of memory'}")
+        return 2
     return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -120,6 +120,12 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         print("  ".join([first, *others]).rstrip())
 
 
+def figure(pair: tuple[float, float | None]) -> str:
+    """A mean and, where it is known, its deviation."""
+    mean, deviation = pair
+    return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
+
+
 def say(text: str) -> None:
     """Tell a person something that is not the result: on standard error."""
     print(text, file=sys.stderr, flush=True)

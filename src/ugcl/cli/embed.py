@@ -15,8 +15,9 @@ from ugcl.cli.common import (
 )
 from ugcl.data import load_graph
 from ugcl.errors import UGCLError
-from ugcl.files import write_npy
-from ugcl.runs import Run, embed_graph, resolve_device
+from ugcl.files import check_writable, write_npy
+from ugcl.runs import Run, embed_graph
+from ugcl.training import resolve_device
 
 
 def register(commands: Any) -> None:
@@ -40,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out)
     if out.suffix != ".npy":
         raise UGCLError(f"--out {out} must end in .npy, NumPy's format")
+    check_writable(out)
     trained = Run.open(arguments.trained)
     use_threads(arguments.threads or trained.config.threads)
     graph = load_graph(arguments.graph, arguments.data_root)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any, get_args
 
-from ugcl.cli.common import add_command, print_json, print_table, whole
+from ugcl.cli.common import (
+    add_command,
+    add_compute_options,
+    add_data_root,
+    figure,
+    print_json,
+    print_table,
+    use_threads,
+    whole,
+)
 from ugcl.data import SplitKind
 from ugcl.evaluation import CONTROLS, Protocol
 from ugcl.runs import Evaluation, Run, evaluate_run
@@ -36,13 +45,21 @@ def register(commands: Any) -> None:
         "random 10/10/80 %%",
     )
     parser.add_argument("--split-seed", type=whole(0), metavar="K", help="seed of a random split")
+    add_data_root(parser)
+    add_compute_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate."""
     trained = Run.open(arguments.trained)
+    use_threads(arguments.threads or trained.config.threads)
     evaluation = evaluate_run(
-        trained, arguments.protocol, split=arguments.split, split_seed=arguments.split_seed
+        trained,
+        arguments.protocol,
+        split=arguments.split,
+        split_seed=arguments.split_seed,
+        data_root=arguments.data_root,
+        device=arguments.device,
     )
     config = trained.config
     published = published_accuracy(config.method, config.graph)
@@ -72,9 +89,7 @@ def _rows(
         for name, score in scores
     ]
     if published is not None:
-        mean, deviation = published
-        figure = f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
-        rows.insert(1, (f"{method} as published", figure, "-"))
+        rows.insert(1, (f"{method} as published", figure(published), "-"))
     return rows
 
 

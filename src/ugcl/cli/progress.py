@@ -8,10 +8,11 @@ import time
 from tqdm import tqdm
 
 from ugcl.cli.common import say
+from ugcl.runs import Reporter
 from ugcl.training import LoopState
 
 
-class Progress:
+class Progress(Reporter):
     """Shows epochs, loss, speed and remaining time on standard error.
 
     Args:

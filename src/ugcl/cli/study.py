@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ from ugcl.cli.common import (
     INTERRUPTED,
     StopRequest,
     add_command,
+    add_compute_options,
     add_data_root,
+    figure,
     print_json,
     print_table,
     say,
@@ -53,6 +54,7 @@ def register(commands: Any) -> None:
         help="another width for a preset, to fit a budget",
     )
     add_data_root(parser)
+    add_compute_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,8 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
             seeds=arguments.seeds,
             given={preset: {"hidden": width} for preset, width in arguments.hidden},
             command=shlex.join(["ugcl", *sys.argv[1:]]),
-            commit=_commit(),
             data_root=arguments.data_root,
+            device=arguments.device or "auto",
+            threads=arguments.threads,
             reporter=Progress,
             should_stop=stop,
         )
@@ -83,10 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(result: dict[str, Any]) -> None:
-    def figure(pair: tuple[float, float | None]) -> str:
-        mean, deviation = pair
-        return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
-
     print_table(
         ("preset", "width", "protocol", "seeds", "accuracy, %", *CONTROLS, "seconds"),
         (
@@ -111,19 +110,3 @@ def _width(text: str) -> tuple[str, int]:
     if preset not in METHODS["ugcl"].presets or not width.isdigit() or int(width) < 1:
         raise argparse.ArgumentTypeError(f"must look like authors=1024, not {text!r}")
     return preset, int(width)
-
-
-def _commit() -> str:
-    """The commit of the code that runs, where it is a checkout; "+" marks uncommitted changes."""
-    folder = Path(__file__).parent
-    try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return described.stdout.strip()

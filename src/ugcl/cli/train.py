@@ -56,7 +56,7 @@ def register(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Train."""
     config, graph = _configured(arguments)
-    folder = open_run(Path(arguments.out), config, resume=arguments.resume)
+    folder = open_run(Path(arguments.out), config, graph, resume=arguments.resume)
     if not arguments.json:
         _announce(folder.config, graph)
     with StopRequest() as stop:
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     _tell_of_collapse(metrics["collapse"])
     print(f"embeddings: {folder.path / 'embeddings.npy'}")
-    if graph.labels is not None:
+    if graph.num_classes:
         print(f"next: ugcl evaluate {folder.path}")
     return 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass
 from importlib import resources
@@ -12,6 +11,7 @@ from ugcl.data.npz import read_npz
 from ugcl.data.planetoid import read_planetoid
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
+from ugcl.suggest import unknown
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,4 @@ def _not_found(asked: str, path: Path) -> str:
         return f"{asked} is a folder: give a data set's name ({known}) or a graph file"
     if path.suffix or len(path.parts) > 1:
         return f"there is no file {asked}: check the path, or give a data set's name ({known})"
-    close = difflib.get_close_matches(asked.lower(), DATASETS, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"the data sets are: {known}"
-    return f"there is no data set or file called '{asked}'; {hint}"
+    return unknown("data set or file", asked, DATASETS)

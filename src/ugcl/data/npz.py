@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,19 @@ from ugcl.errors import UGCLError
 from ugcl.graph import FORMAT, Graph
 from ugcl.validation import SPLIT_PARTS
 
+UNREADABLE = (
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What NumPy and SciPy raise at a file that is damaged or something else."""
+
 
 def read_npz(path: Path) -> Graph:
     """Read a graph, without unpickling anything."""
@@ -22,12 +36,13 @@ def read_npz(path: Path) -> Graph:
         if (found := str(arrays["format"])) != FORMAT:
             raise UGCLError(f"{path} is in the format '{found}', this version reads '{FORMAT}'")
         return _graph(arrays)
-    except (AttributeError, EOFError, IndexError, KeyError, OSError, TypeError) as error:
-        raise _not_a_graph(path) from error
-    except (ValueError, zipfile.BadZipFile) as error:
-        if isinstance(error, UGCLError):
-            raise
-        raise _not_a_graph(path) from error
+    except UGCLError:
+        raise
+    except UNREADABLE as error:
+        raise UGCLError(
+            f"{path} is not a graph that ugcl can read: give a data set's name or an .npz file "
+            "written by Graph.save"
+        ) from error
 
 
 def _graph(arrays: dict[str, Any]) -> Graph:
@@ -48,6 +63,7 @@ def _graph(arrays: dict[str, Any]) -> Graph:
         ),
         shape=(features.shape[0],) * 2,
     )
+    upper.check_format(full_check=True)
     return Graph(
         upper + upper.T,
         features,
@@ -56,11 +72,4 @@ def _graph(arrays: dict[str, Any]) -> Graph:
         ids=arrays.get("ids"),
         name=str(arrays["name"]),
         weighted=weights is not None,
-    )
-
-
-def _not_a_graph(path: Path) -> UGCLError:
-    return UGCLError(
-        f"{path} is not a graph that ugcl can read: give a data set's name or an .npz file "
-        "written by Graph.save"
     )

@@ -21,6 +21,7 @@ from ugcl.validation import UNLABELLED
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 NUM_VALIDATION = 500
+MALFORMED = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError)
 
 
 def read_planetoid(folder: Path, name: str) -> Graph:
@@ -39,9 +40,18 @@ def read_planetoid(folder: Path, name: str) -> Graph:
             f"{name} is not complete: {', '.join(missing)} missing in {folder}; put the Planetoid "
             "files there, or name the folder that holds Planetoid/ with --data-root or UGCL_DATA"
         )
-    parts = {part: _read_pickle(files[part]) for part in PARTS if part != "test.index"}
-    test = np.loadtxt(files["test.index"], dtype=np.int64)
+    try:
+        parts = {part: _read_pickle(files[part]) for part in PARTS if part != "test.index"}
+        return _graph(parts, np.loadtxt(files["test.index"], dtype=np.int64), name)
+    except UGCLError:
+        raise
+    except MALFORMED as error:
+        raise UGCLError(
+            f"the files in {folder} are not those of {name} ({error}): fetch them again"
+        ) from error
 
+
+def _graph(parts: dict[str, Any], test: npt.NDArray[np.int64], name: str) -> Graph:
     known, num_nodes = parts["allx"].shape[0], int(test.max()) + 1
     rows = np.concatenate([np.arange(known), test])
     place = sp.csr_array(
@@ -112,11 +122,5 @@ def _read_pickle(file: Path) -> Any:
         held = vars(value)
         shape = held.get("_shape", held.get("shape"))
         return sp.csr_array((held["data"], held["indices"], held["indptr"]), shape=shape)
-    except (AttributeError, EOFError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise _refused(file, error) from error
-    except pickle.UnpicklingError as error:
-        raise _refused(file, error) from error
-
-
-def _refused(file: Path, error: Exception) -> UGCLError:
-    return UGCLError(f"{file} is not a Planetoid file ({error}): fetch it again")
+    except (pickle.UnpicklingError, *MALFORMED) as error:
+        raise UGCLError(f"{file} is not a Planetoid file ({error}): fetch it again") from error

@@ -30,7 +30,7 @@ def split_of(
     is `per-class` for a graph that has its own split (as Planetoid's are) and `fraction` for one
     that has not.
     """
-    if graph.labels is None:
+    if graph.labels is None or graph.num_classes == 0:
         raise UGCLError(
             f"the graph {graph.name or 'given'} has no labels, so its embeddings cannot be scored: "
             "give a graph with labels"

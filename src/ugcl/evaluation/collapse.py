@@ -26,8 +26,8 @@ class Collapse:
             and Isola, 2020): 0 where neighbours coincide, 2 where they are unrelated.
         uniformity: log of the mean of exp(-2 squared distance) over pairs (the same): 0 where all
             nodes coincide, near -4 where they are spread evenly.
-        collapsed: whether fewer than `LEAST_RANK` directions are in use or the uniformity is
-            closer to 0 than `LEAST_SPREAD`.
+        collapsed: whether fewer than `LEAST_RANK` directions are in use (fewer still where there
+            are few to use) or the uniformity is closer to 0 than `LEAST_SPREAD`.
     """
 
     effective_rank: float

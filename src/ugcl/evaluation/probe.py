@@ -70,7 +70,10 @@ def linear_probe(
     """
     for part in ("train", "test") if protocol == "paper" else ("train", "val", "test"):
         if part not in split or split[part].size == 0:
-            raise UGCLError(f"the {protocol} probe needs '{part}' nodes, but the split has none")
+            raise UGCLError(
+                f"the {protocol} probe needs '{part}' nodes, but the split has none: use another "
+                "split (--split, --split-seed) or, without validation nodes, the protocol 'paper'"
+            )
     if np.unique(labels[split["train"]]).size < 2:
         raise UGCLError("the training nodes are all of one class: give a split with two or more")
     if protocol == "honest":

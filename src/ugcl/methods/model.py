@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from ugcl.graph import Graph
 
 
-class Model(nn.Module):
+class Model(nn.Module, ABC):
     """Parameters, the loss that trains them, and the embeddings that come out."""
 
     @abstractmethod

@@ -11,6 +11,8 @@ from ugcl.errors import UGCLError
 
 All = Literal["all"]
 
+_WHOLE = "a whole number of at least {}"
+
 
 @dataclass(frozen=True)
 class Option:
@@ -38,7 +40,7 @@ class Option:
 
 def whole(help: str, least: int) -> Any:
     """A whole number of at least `least`."""
-    return _option(help, f"a whole number of at least {least}", parse_whole(least))
+    return _option(help, _WHOLE.format(least), parse_whole(least))
 
 
 def whole_or_all(help: str, least: int) -> Any:
@@ -76,6 +78,12 @@ def choice(help: str, choices: tuple[str, ...]) -> Any:
     return _option(help, "one of " + ", ".join(choices), parse, choices)
 
 
+def checked_whole(name: str, given: Any, least: int) -> int:
+    """A whole number of at least `least`, or an error that names it."""
+    value: int = Option("", _WHOLE.format(least), parse_whole(least)).value(name, given)
+    return value
+
+
 def option_of(settings_field: Any) -> Option:
     """The option that describes a field of a settings class."""
     option: Option = settings_field.metadata["option"]
@@ -95,10 +103,10 @@ def parse_whole(least: int) -> Callable[[Any], int]:
     """From text or a number to a whole number of at least `least`."""
 
     def parse(given: Any) -> int:
-        if isinstance(given, bool) or (isinstance(given, float) and given != int(given)):
-            raise ValueError
         value = int(given)
-        if value < least:
+        if isinstance(given, bool) or (not isinstance(given, str) and given != value):
+            raise ValueError
+        if not least <= value < 2**63:
             raise ValueError
         return value
 

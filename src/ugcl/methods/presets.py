@@ -6,7 +6,6 @@ own: chosen on training and validation nodes, a fraction of the cost, and the de
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods.settings import Settings
+from ugcl.suggest import unknown
 
 DEFAULT_PRESET = "fast"
 
@@ -145,10 +145,8 @@ def resolve(
     A preset that asks for more nodes than the graph has is shrunk; a user who does is told so.
     """
     if preset not in presets:
-        close = difflib.get_close_matches(preset, presets, n=1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        raise UGCLError(f"there are no settings '{preset}': use {', '.join(presets)}{hint}")
+        raise UGCLError(unknown("preset of settings", preset, presets))
     values = presets[preset].values(graph.name) | dict(given)
-    if "readout_scope" not in given and ("scope" in given or "readout_scope" not in values):
-        values["readout_scope"] = values.get("scope")
+    if "readout_scope" not in given and "scope" in values:
+        values["readout_scope"] = values["scope"]
     return kind.from_values(values).fitted(graph, frozenset(given))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from ugcl.methods.model import Model
 from ugcl.methods.presets import UGCL_PRESETS, Preset, resolve
 from ugcl.methods.settings import Settings
 from ugcl.methods.ugcl import UGCLModel, UGCLSettings
+from ugcl.suggest import unknown
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,4 @@ def method_named(name: str) -> Method:
     """The method of that name, or an error that suggests one."""
     if name in METHODS:
         return METHODS[name]
-    close = difflib.get_close_matches(name, METHODS, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"the methods are: {', '.join(METHODS)}"
-    raise UGCLError(f"there is no method called '{name}'; {hint}")
+    raise UGCLError(unknown("method", name, METHODS))

@@ -56,7 +56,7 @@ class Settings:
         if name in given:
             raise UGCLError(
                 f"{flag(name)} {count} is more than the {available:,} {of} of this graph: "
-                f"use {available} or less, or 'all'"
+                "use less, or 'all'"
             )
         return "all"
 

@@ -29,6 +29,7 @@ from ugcl.views import (
     Sampling,
     Subsampler,
     View,
+    inverse_frequency,
     scale_features,
 )
 
@@ -69,7 +70,7 @@ class UGCLSettings(Settings):
         """Shrink what a preset asks to what the graph has; what the user asks must fit."""
         sample = self.fit_count("sample", graph.num_nodes, "nodes", given)
         in_sample = graph.num_nodes if sample == "all" else int(sample)
-        negatives = self.fit_count("negatives", in_sample - 1, "other nodes in a sample", given)
+        negatives = self.fit_count("negatives", in_sample - 1, "other nodes of a sample", given)
         return self.replace(sample=sample, negatives=negatives)
 
 
@@ -82,6 +83,9 @@ class UGCLModel(Model):
         self.settings, self.seed = settings, seed
         self.primary = GCN(num_features, settings.hidden, generator)
         self.auxiliary = GCN(num_features, settings.hidden, generator)
+        self.column_weights: Tensor | None
+        weights = torch.zeros(num_features) if settings.feature_scaling == "tfidf" else None
+        self.register_buffer("column_weights", weights)
 
     def loss(self, view: View, negatives: Tensor | None = None) -> Tensor:
         """Equation 5 between the patch view and the contextual view (Equation 4)."""
@@ -95,6 +99,8 @@ class UGCLModel(Model):
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The loss of an epoch: a function of the epoch's number and the weights alone."""
         chosen = self.settings
+        if self.column_weights is not None:
+            self.column_weights.copy_(torch.from_numpy(inverse_frequency(graph.features)))
         size = graph.num_nodes if chosen.sample == "all" else chosen.sample
         subsampler = Subsampler(
             graph.adjacency,
@@ -147,8 +153,14 @@ class UGCLModel(Model):
         return embeddings
 
     def raw(self, graph: Graph) -> Any:
-        """X, scaled as this model's encoder sees it."""
-        return scale_features(graph.features, self.settings.feature_scaling)
+        """X, scaled as this model's encoder sees it: TF-IDF by the graph it was trained on."""
+        weights = self.column_weights
+        trained = weights is not None and bool(weights.any())
+        return scale_features(
+            graph.features,
+            self.settings.feature_scaling,
+            weights.cpu().numpy() if weights is not None and trained else None,
+        )
 
     def smooth(self, graph: Graph) -> Any:
         """A^n X with this model's adjacency and readout scope."""

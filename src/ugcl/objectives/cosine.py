@@ -19,7 +19,7 @@ BLOCK = 1024
 """Rows of one square block of the similarity matrix."""
 
 LEAST_TEMPERATURE = 0.02
-"""Below it exp(cos/t) leaves the range of float32."""
+"""With a margin: sums of exp(cos/t) leave the range of float32 near 0.012."""
 
 KEPT = 2**25
 """Similarities (S^2) up to which the forward pass keeps its blocks for the backward pass."""
@@ -35,7 +35,8 @@ def cosine_contrast(
 
     Cost with all negatives: half a product of S x D by D x S forwards (the similarities are
     symmetric), one backwards, and half a product more where S^2 > `KEPT`, to compute the
-    similarities again instead of keeping them. Memory: O(S D) and at most `KEPT`/2 similarities.
+    similarities again instead of keeping them. Memory: O(S D) and, where they are kept,
+    about half of the S^2 similarities.
 
     Args:
         patch: H, S x D.

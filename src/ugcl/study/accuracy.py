@@ -14,7 +14,7 @@ from typing import Any
 
 from ugcl.errors import UGCLError
 from ugcl.evaluation import CONTROLS, Protocol
-from ugcl.files import write_json
+from ugcl.files import check_writable, write_json
 from ugcl.runs import Reporter, Run, evaluate_run, new_config, open_run, train_run
 from ugcl.study.published import published_accuracy
 
@@ -31,8 +31,9 @@ def accuracy_study(
     seeds: int = 5,
     given: dict[str, dict[str, Any]] | None = None,
     command: str = "",
-    commit: str = "",
     data_root: str | None = None,
+    device: str = "auto",
+    threads: int | None = None,
     reporter: Callable[[str], Reporter | None] = lambda title: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
@@ -47,12 +48,14 @@ def accuracy_study(
         seeds: how many training seeds, from 0.
         given: settings that replace a preset's, by preset: for a width that fits the budget.
         command: the command that makes the result, to stand beside it.
-        commit: the commit that it came from.
         data_root: the folder of raw data sets.
+        device: where to compute.
+        threads: threads on the CPU.
         reporter: who is told about the training of a run, given its title.
         should_stop: asked after every epoch and every run.
     """
-    rows: list[dict[str, Any]] = _read(out)["rows"] if out.is_file() else []
+    check_writable(out)
+    rows = _known_rows(out, graph, method) if out.is_file() else []
     for preset in presets:
         changed = (given or {}).get(preset, {})
         for seed in range(seeds):
@@ -65,27 +68,30 @@ def accuracy_study(
                 given=changed,
                 seed=seed,
                 data_root=data_root,
+                device=device,
+                threads=threads,
             )
-            settings = config.settings.values()
+            asked = {**config.settings.values(), "fingerprint": config.fingerprint}
             known = [row for row in rows if (row["preset"], row["seed"]) == (preset, seed)]
-            if any(row["settings"] != settings for row in known):
+            if any({**r["settings"], "fingerprint": r["fingerprint"]} != asked for r in known):
                 raise UGCLError(
-                    f"{out} holds results of '{preset}' with other settings: choose another --out"
+                    f"{out} holds results of '{preset}' with other settings or another graph: "
+                    "choose another --out"
                 )
             missing = [p for p in PROTOCOLS if p not in {row["protocol"] for row in known}]
             if not missing:
                 continue
-            run = open_run(runs / f"{preset}-{seed}", config, resume=True)
+            run = open_run(runs / f"{preset}-{seed}", config, loaded, resume=True)
             title = f"{config.graph}, {preset}, seed {seed}"
             train_run(run, loaded, reporter=reporter(title), should_stop=should_stop)
             if not run.finished:
                 break
-            rows += [_row(run, protocol, commit) for protocol in missing]
+            rows += [_row(run, protocol) for protocol in missing]
             write_json(out, _result(graph, method, command, rows))
     return _result(graph, method, command, rows)
 
 
-def _row(run: Run, protocol: Protocol, commit: str) -> dict[str, Any]:
+def _row(run: Run, protocol: Protocol) -> dict[str, Any]:
     metrics = run.metrics()
     return {
         "preset": run.config.preset,
@@ -94,14 +100,15 @@ def _row(run: Run, protocol: Protocol, commit: str) -> dict[str, Any]:
         **{
             name: value
             for name, value in evaluate_run(run, protocol).to_json().items()
-            if name != "protocol"
+            if name not in ("protocol", "seed")
         },
         "epochs": metrics["epochs"],
         "training_seconds": metrics["training_seconds"],
         "collapse": metrics["collapse"],
         "settings": run.config.settings.values(),
         "threads": run.config.threads,
-        "commit": commit,
+        "fingerprint": run.config.fingerprint,
+        "commit": metrics["commit"],
         "versions": metrics["versions"],
     }
 
@@ -151,11 +158,18 @@ def mean_and_deviation(values: list[float]) -> tuple[float, float | None]:
     return round(statistics.fmean(values), 2), deviation
 
 
-def _read(out: Path) -> dict[str, Any]:
+def _known_rows(out: Path, graph: str, method: str) -> list[dict[str, Any]]:
+    """The rows of a result file, which must be of this graph and method."""
+    needed = {"preset", "seed", "protocol", "settings", "fingerprint"}
     try:
-        read: dict[str, Any] = json.loads(out.read_text("utf-8"))
-        if isinstance(read["rows"], list):
-            return read
+        read = json.loads(out.read_text("utf-8"))
+        rows: list[dict[str, Any]] = read["rows"]
+        of_study = all(needed <= set(row) for row in rows)
+        about = (read["graph"], read["method"])
     except (KeyError, TypeError, ValueError):
-        pass
-    raise UGCLError(f"{out} is not the result of a study: choose another --out")
+        of_study, about = False, (graph, method)
+    if not of_study:
+        raise UGCLError(f"{out} is not the result of a study: choose another --out")
+    if about != (graph, method):
+        raise UGCLError(f"{out} is about {about[1]} on {about[0]}: choose another --out")
+    return rows

@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import Module
 from torch.optim import Optimizer
 
+from ugcl.errors import UGCLError
 from ugcl.files import atomic
 
 
@@ -69,6 +70,15 @@ class Checkpoint:
         """Bring model and optimiser to where they were; a new state where there is no file."""
         if not self.path.is_file():
             return LoopState()
+        try:
+            return self._load(model, optimiser)
+        except (KeyError, OSError, RuntimeError, SafetensorError, TypeError, ValueError) as error:
+            raise UGCLError(
+                f"the checkpoint {self.path} cannot be read ({error}): delete it, and --resume "
+                "starts from the beginning"
+            ) from error
+
+    def _load(self, model: Module, optimiser: Optimizer) -> LoopState:
         weights: dict[str, Tensor] = {}
         moments: dict[int, dict[str, Any]] = {}
         with safe_open(self.path, framework="pt") as file:

@@ -1,0 +1,27 @@
+"""Which code computed a result."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def source_commit() -> str:
+    """The commit of the code that runs, "+" where files differ from it; "" outside a checkout."""
+    here = Path(__file__)
+    if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
+        return ""
+    described = _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*")
+    return described or ""
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
