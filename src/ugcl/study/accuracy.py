@@ -108,7 +108,7 @@ def _row(run: Run, protocol: Protocol) -> dict[str, Any]:
         "settings": run.config.settings.values(),
         "threads": run.config.threads,
         "fingerprint": run.config.fingerprint,
-        "commit": metrics["commit"],
+        "commit": metrics.get("commit", ""),
         "versions": metrics["versions"],
     }
 
