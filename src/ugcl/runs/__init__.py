@@ -1,0 +1,19 @@
+"""Runs: a folder that holds what was done, what came out, and all that is needed to repeat it."""
+
+from ugcl.runs.config import RunConfig, new_config
+from ugcl.runs.embed import embed_graph
+from ugcl.runs.evaluate import Evaluation, evaluate_run
+from ugcl.runs.folder import Run
+from ugcl.runs.train import Reporter, open_run, train_run
+
+__all__ = [
+    "Evaluation",
+    "Reporter",
+    "Run",
+    "RunConfig",
+    "embed_graph",
+    "evaluate_run",
+    "new_config",
+    "open_run",
+    "train_run",
+]

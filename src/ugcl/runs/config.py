@@ -1,0 +1,182 @@
+"""`config.toml`: everything that is needed to repeat a run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+import torch
+
+from ugcl.data import DATASETS, load_graph
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.methods import DEFAULT_PRESET, Model, Settings, method_named
+from ugcl.methods.options import checked_whole, flag
+from ugcl.training import resolve_device
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """What a run does, fully resolved.
+
+    Attributes:
+        method: the method's name.
+        graph: a data set's name or the absolute path of a graph file.
+        fingerprint: the graph's fingerprint, so that a repetition meets the same graph.
+        preset: the preset that the settings started from.
+        settings: all settings of the method.
+        seed: the training seed.
+        device: where it computes.
+        threads: threads on the CPU; another number may change the last bits of a result.
+        data_root: the folder of raw data sets, where one was given; else "".
+    """
+
+    method: str
+    graph: str
+    fingerprint: str
+    preset: str
+    settings: Settings
+    seed: int
+    device: str
+    threads: int
+    data_root: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("method", "graph", "fingerprint", "preset", "device", "data_root"):
+            if not isinstance(value := getattr(self, name), str):
+                raise UGCLError(f"{name} must be text, not {value!r}")
+        for name, least in (("seed", 0), ("threads", 1)):
+            checked_whole(name, getattr(self, name), least)
+
+    def load_graph(self, data_root: str | None = None) -> Graph:
+        """The run's graph, or an error if it is not the same any more."""
+        graph = load_graph(self.graph, data_root or self.data_root or None)
+        if graph.fingerprint != self.fingerprint:
+            raise UGCLError(
+                f"the graph {self.graph} has changed since this run was configured: "
+                "bring the old one back or train a new run"
+            )
+        return graph
+
+    def untrained_model(self, num_features: int) -> Model:
+        """The model before training."""
+        return method_named(self.method).build(num_features, self.settings, self.seed)
+
+    def to_toml(self) -> str:
+        """The text of `config.toml`."""
+        values = {**vars(self), "settings": self.settings.values(), "version": version("ugcl")}
+        return tomli_w.dumps({name: value for name, value in values.items() if value != ""})
+
+    @classmethod
+    def read(cls, path: Path) -> RunConfig:
+        """Read a `config.toml`."""
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+            values.pop("version", None)
+            kind = method_named(str(values["method"])).settings
+            return cls(**values | {"settings": kind.from_values(values["settings"])})
+        except FileNotFoundError as error:
+            raise UGCLError(
+                f"there is no file {path}: give the config.toml of a run folder"
+            ) from error
+        except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+            reason = f" ({error})" if isinstance(error, UGCLError) else ""
+            raise UGCLError(
+                f"{path} is not the config.toml of a run{reason}: give one that ugcl train wrote"
+            ) from error
+
+    def changed(
+        self,
+        given: Mapping[str, Any],
+        *,
+        graph: str | None = None,
+        data_root: str | None = None,
+        seed: int | None = None,
+        device: str | None = None,
+        threads: int | None = None,
+    ) -> tuple[RunConfig, Graph]:
+        """The same run but for what the user gives, and its graph.
+
+        Nothing is shrunk to fit another graph: a repetition that does less must not pass silently.
+        """
+        stored = self.settings.values()
+        values = stored | dict(given)
+        together = "scope" in stored and stored["scope"] == stored["readout_scope"]
+        if together and "readout_scope" not in given:
+            values["readout_scope"] = values["scope"]
+        settings = type(self.settings).from_values(values)
+        config = replace(
+            self,
+            settings=settings,
+            seed=self.seed if seed is None else seed,
+            device=resolve_device(device or self.device),
+            threads=threads or self.threads,
+            data_root=self.data_root if data_root is None else str(Path(data_root).resolve()),
+        )
+        if graph is None:
+            loaded = config.load_graph()
+        else:
+            loaded = load_graph(graph, config.data_root or None)
+            config = replace(config, graph=graph_name(graph), fingerprint=loaded.fingerprint)
+        settings.fitted(loaded, frozenset(values))
+        return config, loaded
+
+    def difference(self, other: RunConfig) -> str | None:
+        """The first setting in which two runs differ, as a phrase, or None."""
+        mine, theirs = self.settings.values(), other.settings.values()
+        for name in ("method", "graph", "fingerprint", "seed", "device", "threads"):
+            mine[name], theirs[name] = getattr(self, name), getattr(other, name)
+        for name, value in mine.items():
+            if value != theirs.get(name):
+                shown = flag(name) if name in self.settings.values() else name
+                return f"{shown} {theirs.get(name)} instead of {value}"
+        return None
+
+
+def new_config(
+    graph: str,
+    *,
+    method: str = "ugcl",
+    preset: str = DEFAULT_PRESET,
+    given: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    data_root: str | None = None,
+) -> tuple[RunConfig, Graph]:
+    """Resolve what the user asked for into a configuration, and load its graph.
+
+    Args:
+        graph: a data set's name or a path.
+        method: the method's name.
+        preset: the preset whose settings hold where the user gives none.
+        given: the user's own settings.
+        seed: the training seed.
+        device: "auto", "cpu" or "cuda".
+        threads: threads on the CPU; by default as many as PyTorch takes.
+        data_root: the folder of raw data sets.
+    """
+    loaded = load_graph(graph, data_root)
+    settings = method_named(method).resolve(preset, loaded, given or {})
+    config = RunConfig(
+        method=method,
+        graph=graph_name(graph),
+        fingerprint=loaded.fingerprint,
+        preset=preset,
+        settings=settings,
+        seed=seed,
+        device=resolve_device(device),
+        threads=threads or torch.get_num_threads(),
+        data_root="" if data_root is None else str(Path(data_root).resolve()),
+    )
+    return config, loaded
+
+
+def graph_name(given: str) -> str:
+    """A data set's name as the catalogue has it, or the absolute path of a file."""
+    return given.lower() if given.lower() in DATASETS else str(Path(given).resolve())

@@ -1,0 +1,21 @@
+"""Embedding a graph with a trained run."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.runs.folder import Run
+
+
+def embed_graph(run: Run, graph: Graph, device: str = "cpu") -> npt.NDArray[np.float32]:
+    """Embeddings of a graph, the run's own or another with the same features."""
+    trained_on = run.metrics()["features"]
+    if graph.num_features != trained_on:
+        raise UGCLError(
+            f"the graph has {graph.num_features:,} features but {run.path} was trained on "
+            f"{trained_on:,}: give a graph with the same features"
+        )
+    return run.model().to(device).embed(graph, device)

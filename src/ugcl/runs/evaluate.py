@@ -1,0 +1,92 @@
+"""Scoring a run: its embeddings and its controls, by the same probe on the same split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ugcl.data import SplitKind, split_of
+from ugcl.errors import UGCLError
+from ugcl.evaluation import Protocol, Score, control_embeddings, linear_probe
+from ugcl.runs.folder import Run
+from ugcl.training import resolve_device
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Accuracies of a run and of its controls, in percent.
+
+    Attributes:
+        protocol: which probe.
+        split: which split.
+        seed: the training seed.
+        score: the run's.
+        controls: those of the controls, by name.
+    """
+
+    protocol: Protocol
+    split: str
+    seed: int
+    score: Score
+    controls: dict[str, Score]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "accuracy": round(self.score.accuracy, 4),
+            "validation": _rounded(self.score.validation),
+            "controls": {name: round(s.accuracy, 4) for name, s in self.controls.items()},
+            "controls_validation": {
+                name: _rounded(score.validation) for name, score in self.controls.items()
+            },
+            "protocol": self.protocol,
+            "split": self.split,
+            "seed": self.seed,
+            "chosen": dict(self.score.chosen),
+        }
+
+
+def evaluate_run(
+    run: Run,
+    protocol: Protocol = "honest",
+    *,
+    split: SplitKind | None = None,
+    split_seed: int | None = None,
+    data_root: str | None = None,
+    device: str | None = None,
+) -> Evaluation:
+    """Score a finished run beside its controls.
+
+    Args:
+        run: the run.
+        protocol: which probe.
+        split: which kind of split; by default the graph's own where it has one.
+        split_seed: seed of a random split.
+        data_root: the folder of raw data sets, where it is not that of training any more.
+        device: where to embed the untrained control; by default where the run was trained.
+    """
+    run.require_finished()
+    config = run.config
+    graph = config.load_graph(data_root)
+    parts, name = split_of(graph, split, split_seed)
+    embeddings = run.embeddings()
+    if embeddings.shape[0] != graph.num_nodes:
+        raise UGCLError(
+            f"{run.path} has embeddings of {embeddings.shape[0]:,} nodes but its graph has "
+            f"{graph.num_nodes:,}: train the run again"
+        )
+    assert graph.labels is not None
+    compared = {"": embeddings} | control_embeddings(
+        config.untrained_model(graph.num_features), graph, resolve_device(device or config.device)
+    )
+    scores = {
+        who: linear_probe(
+            matrix, graph.labels, parts, protocol, dataset=graph.name, seed=config.seed
+        )
+        for who, matrix in compared.items()
+    }
+    return Evaluation(protocol, name, config.seed, scores.pop(""), scores)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
