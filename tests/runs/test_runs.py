@@ -102,7 +102,9 @@ def test_a_run_ended_at_epoch_20_and_resumed_equals_one_that_was_not(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopper: type[StopAt]
 ) -> None:
     whole = trained(graph_file, tmp_path / "whole")
-    monkeypatch.setattr("ugcl.training.checkpoint.Checkpoint.maybe_save", lambda self, *a: self.save(*a))
+    monkeypatch.setattr(
+        "ugcl.training.checkpoint.Checkpoint.maybe_save", lambda self, *a: self.save(*a)
+    )
     config, graph = new_config(str(graph_file), given=SMALL)
     run = open_run(tmp_path / "resumed", config, graph, resume=True)
     end = stopper(20)

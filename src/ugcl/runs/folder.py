@@ -20,7 +20,6 @@ from ugcl.graph import Graph
 from ugcl.methods import Model
 from ugcl.runs.config import RunConfig
 
-
 RESULTS = ("model.safetensors", "embeddings.npy", "nodes.parquet", "metrics.json")
 """What a finished run holds besides its configuration and its log."""
 
