@@ -220,7 +220,7 @@ def test_a_damaged_checkpoint_is_told(
     other = trained(graph_file, tmp_path / "other")
     model = (other.path / "model.safetensors").read_bytes()
     (run.path / "checkpoint.safetensors").write_bytes(model if content is None else content)
-    with pytest.raises(UGCLError, match="cannot be read .* delete it, and --resume starts"):
+    with pytest.raises(UGCLError, match=r"cannot be read .* delete it, and --resume starts"):
         train_run(run, graph)
 
 
@@ -279,7 +279,7 @@ def test_embedding_the_runs_own_graph_gives_its_embeddings(
 ) -> None:
     run = trained(graph_file, tmp_path / "run")
     np.testing.assert_array_equal(embed_graph(run, graph), run.embeddings())
-    with pytest.raises(UGCLError, match="5 features but .* was trained on 12"):
+    with pytest.raises(UGCLError, match=r"5 features but .* was trained on 12"):
         embed_graph(run, make_graph(10, num_features=5))
 
 
