@@ -87,6 +87,7 @@ def train_run(
         log.write(state)
         reporter.epoch(state)
 
+    commit = source_commit()
     started = time.perf_counter()
     try:
         outcome = train(
@@ -108,14 +109,18 @@ def train_run(
             raise UGCLError(
                 "training ended with embeddings that are not finite: use a smaller --lr"
             )
-        metrics = _metrics(run, graph, outcome, time.perf_counter() - started)
-        metrics["collapse"] = asdict(diagnose_collapse(embeddings, graph.adjacency))
+        metrics = {
+            **_metrics(run, graph, outcome),
+            "session_seconds": round(time.perf_counter() - started, 3),
+            "commit": commit,
+            "collapse": asdict(diagnose_collapse(embeddings, graph.adjacency)),
+        }
         run.save_results(graph, model, embeddings, metrics)
         checkpoint.remove()
     return outcome
 
 
-def _metrics(run: Run, graph: Graph, outcome: Outcome, elapsed: float) -> dict[str, Any]:
+def _metrics(run: Run, graph: Graph, outcome: Outcome) -> dict[str, Any]:
     config = run.config
     return {
         "method": config.method,
@@ -128,12 +133,10 @@ def _metrics(run: Run, graph: Graph, outcome: Outcome, elapsed: float) -> dict[s
         "ended": outcome.ended,
         "loss": outcome.loss,
         "training_seconds": round(outcome.seconds, 3),
-        "session_seconds": round(elapsed, 3),
         "peak_memory_bytes": _peak_memory(),
         "notes": list(graph.notes),
         "device": config.device,
         "threads": config.threads,
-        "commit": source_commit(),
         "versions": {
             "ugcl": version("ugcl"),
             "torch": torch.__version__,
