@@ -154,13 +154,9 @@ class UGCLModel(Model):
 
     def raw(self, graph: Graph) -> Any:
         """X, scaled as this model's encoder sees it: TF-IDF by the graph it was trained on."""
-        weights = self.column_weights
-        trained = weights is not None and bool(weights.any())
-        return scale_features(
-            graph.features,
-            self.settings.feature_scaling,
-            weights.cpu().numpy() if weights is not None and trained else None,
-        )
+        held = self.column_weights
+        weights = held.cpu().numpy() if held is not None and held.any() else None
+        return scale_features(graph.features, self.settings.feature_scaling, weights)
 
     def smooth(self, graph: Graph) -> Any:
         """A^n X with this model's adjacency and readout scope."""

@@ -1,0 +1,44 @@
+"""A view: the adjacency and the features that an encoder convolves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from ugcl.sparse import SparseMatrix
+
+
+@dataclass(frozen=True)
+class View:
+    """A normalised adjacency and the features that go with it, ready to be convolved.
+
+    Attributes:
+        adjacency: the normalised adjacency, S x S.
+        features: X, S x D, where it is sparse; None where `aggregated` is held instead.
+        aggregated: A X, S x D, where X is dense: all encoders share it, and it has no gradient.
+    """
+
+    adjacency: SparseMatrix
+    features: SparseMatrix | None
+    aggregated: Tensor | None
+
+    @classmethod
+    def of(cls, adjacency: Any, features: Any, device: torch.device | str = "cpu") -> View:
+        """View of a normalised SciPy adjacency and of features, SciPy sparse or dense."""
+        held = SparseMatrix.from_scipy(adjacency, symmetric=True, device=device)
+        if sp.issparse(features):
+            return cls(held, SparseMatrix.from_scipy(features, device=device), None)
+        dense = torch.from_numpy(np.array(features)).to(device)
+        return cls(held, None, held @ dense)
+
+    def convolve(self, weight: Tensor) -> Tensor:
+        """`A X W`: as `A (X W)` for sparse X, whose rows `A X` would fill; else as `(A X) W`."""
+        if self.features is not None:
+            return self.adjacency @ (self.features @ weight)
+        assert self.aggregated is not None
+        return self.aggregated @ weight
