@@ -30,7 +30,7 @@ def test_snippets_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.M
             continue
         for line in text.splitlines():
             if line.startswith("$ ugcl "):
-                assert main(shlex.split(line)[2:]) == 0, line
+                assert main(shlex.split(line, comments=True)[2:]) == 0, line
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

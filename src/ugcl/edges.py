@@ -30,7 +30,10 @@ class EdgeList:
         if table.size == 0:
             table = np.empty((0, 2), dtype=np.int64)
         if table.ndim != 2 or table.shape[1] != 2:
-            raise UGCLError(f"edges must be an E x 2 array of node numbers, not {table.shape}")
+            hint = ": transpose it" if table.ndim == 2 and table.shape[0] == 2 else ""
+            raise UGCLError(
+                f"edges must be an E x 2 array of node numbers, not {table.shape}{hint}"
+            )
         return cls(table[:, 0], table[:, 1], weights)
 
     @classmethod

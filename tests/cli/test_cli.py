@@ -119,6 +119,24 @@ def test_train_evaluate_and_embed(
     np.testing.assert_array_equal(np.load(tmp_path / "again.npy"), np.load(run / "embeddings.npy"))
 
 
+def test_embed_does_not_write_into_a_run_folder(
+    run: Path, graph_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (run / "embeddings.npy").read_bytes()
+    assert "is a run folder" in fails(
+        capsys, "embed", run, graph_file, "--out", run / "embeddings.npy"
+    )
+    assert (run / "embeddings.npy").read_bytes() == before
+
+
+def test_training_that_stops_early_says_so(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--patience", "2", "--lr", "1e-9", "--sample", "all", "--epochs", "50"]
+    assert ugcl("train", graph_file, "--out", tmp_path / "run", *options) == 0
+    assert ", stopped early" in capsys.readouterr().out
+
+
 def test_train_prints_where_things_are(
     graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -157,7 +157,7 @@ def test_an_existing_folder_is_refused_and_left_alone(graph_file: Path, tmp_path
 def test_a_repetition_that_does_not_fit_is_refused(graph_file: Path, tmp_path: Path) -> None:
     run = trained(graph_file, tmp_path / "run")
     make_graph(20).save(tmp_path / "smaller.npz")
-    with pytest.raises(UGCLError, match="--sample 30 is more than the 20 nodes"):
+    with pytest.raises(UGCLError, match="stored configuration does not fit this graph: --sample"):
         run.config.changed({}, graph=str(tmp_path / "smaller.npz"))
     with pytest.raises(UGCLError, match="--sample 50 is more than the 40 nodes"):
         run.config.changed({"sample": 50})
@@ -172,10 +172,20 @@ def test_a_changed_scope_takes_the_readout_along_if_they_were_equal(graph_file: 
     assert changed(scope=3, readout_scope=9)["readout_scope"] == 9
 
 
+def test_a_graph_that_moved_or_got_labels_can_be_named(graph_file: Path, tmp_path: Path) -> None:
+    make_graph(labels=None, splits={}).save(graph_file)
+    run = trained(graph_file, tmp_path / "run")
+    with pytest.raises(UGCLError, match="has no labels"):
+        evaluate_run(run)
+    graph_file.unlink()
+    make_graph().save(tmp_path / "labelled.npz")
+    assert evaluate_run(run, graph=str(tmp_path / "labelled.npz")).sizes["train"] == 13
+
+
 def test_a_graph_that_changed_is_noticed(graph_file: Path, tmp_path: Path) -> None:
     run = trained(graph_file, tmp_path / "run")
     make_graph(40, seed=1).save(graph_file)
-    with pytest.raises(UGCLError, match="has changed since"):
+    with pytest.raises(UGCLError, match="are not those that this run was configured for"):
         evaluate_run(run)
 
 

@@ -50,13 +50,19 @@ def add_command(
 def add_compute_options(parser: argparse.ArgumentParser) -> None:
     """Add where to compute."""
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="default: auto")
-    parser.add_argument("--threads", type=whole(1), help="threads on the CPU (default: all cores)")
+    parser.add_argument(
+        "--threads",
+        type=whole(1),
+        help="threads on the CPU (default: as many as PyTorch takes, and for a stored run its own)",
+    )
 
 
 def add_data_root(parser: argparse.ArgumentParser) -> None:
     """Add where raw data sets are."""
     parser.add_argument(
-        "--data-root", metavar="DIR", help="folder of raw data sets (default: UGCL_DATA)"
+        "--data-root",
+        metavar="DIR",
+        help="folder of raw data sets (default: UGCL_DATA, else ~/.cache/ugcl)",
     )
 
 
@@ -70,8 +76,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
                 continue
             added.add(field.name)
             option = option_of(field)
-            metavar = "{" + ",".join(option.choices) + "}" if option.choices else "X"
-            group.add_argument(flag(field.name), metavar=metavar, help=option.help)
+            words = f"{option.help}; {option.wanted}"
+            group.add_argument(flag(field.name), metavar=option.metavar, help=words)
 
 
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -42,6 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     if out.suffix != ".npy":
         raise UGCLError(f"--out {out} must end in .npy, NumPy's format")
     check_writable(out)
+    if (out.parent / "config.toml").is_file():
+        raise UGCLError(
+            f"{out.parent} is a run folder, which holds its own results: choose another --out"
+        )
     trained = Run.open(arguments.trained)
     use_threads(arguments.threads or trained.config.threads)
     graph = load_graph(arguments.graph, arguments.data_root)

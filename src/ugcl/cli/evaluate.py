@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any, get_args
 
 from ugcl.cli.common import (
@@ -45,6 +46,9 @@ def register(commands: Any) -> None:
         "random 10/10/80 %%",
     )
     parser.add_argument("--split-seed", type=whole(0), metavar="K", help="seed of a random split")
+    parser.add_argument(
+        "--graph", metavar="GRAPH", help="where the run's graph is now, if it has moved"
+    )
     add_data_root(parser)
     add_compute_options(parser)
 
@@ -58,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.protocol,
         split=arguments.split,
         split_seed=arguments.split_seed,
+        graph=arguments.graph,
         data_root=arguments.data_root,
         device=arguments.device,
     )
@@ -66,10 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({**evaluation.to_json(), "published": published})
         return 0
+    sizes = ", ".join(f"{count:,} {part}" for part, count in evaluation.sizes.items())
     print(
-        f"{config.method} on {config.graph}, settings '{config.preset}', seed {config.seed}; "
-        f"protocol '{evaluation.protocol}', split '{evaluation.split}'"
+        f"{config.method} on {Path(config.graph).stem}, settings '{config.preset}', "
+        f"seed {config.seed}"
     )
+    print(f"protocol '{evaluation.protocol}', split '{evaluation.split}' ({sizes} nodes)")
     print_table(("accuracy, %", "test", "validation"), _rows(evaluation, config.method, published))
     print(_verdict(evaluation))
     return 0

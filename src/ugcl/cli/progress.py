@@ -49,7 +49,7 @@ class Progress(Reporter):
             remaining = (self.epochs - state.epoch) / speed
             say(
                 f"{self.title}: epoch {state.epoch}/{self.epochs}, loss {state.loss:.4f}, "
-                f"{speed:.2g} epochs/s, {remaining:.0f} s left"
+                f"{speed:.1f} epochs/s, {remaining:.0f} s left"
             )
 
     def end(self) -> None:

@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(
             f"trained {metrics['epochs']} epochs in {metrics['training_seconds']:.1f} s, "
-            f"loss {metrics['loss']:.4f}"
+            f"loss {metrics['loss']:.4f}" + ", stopped early" * (metrics["ended"] == "patience")
             if metrics["epochs"]
             else "not trained: 0 epochs"
         )

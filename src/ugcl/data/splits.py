@@ -33,7 +33,7 @@ def split_of(
     if graph.labels is None or graph.num_classes == 0:
         raise UGCLError(
             f"the graph {graph.name or 'given'} has no labels, so its embeddings cannot be scored: "
-            "give a graph with labels"
+            "give the same graph with labels (ugcl evaluate --graph)"
         )
     own = {"train", "test"} <= set(graph.splits)
     if kind is None:

@@ -22,13 +22,13 @@ class Option:
         help: what it does, in a few words.
         wanted: the values it takes, in words that continue "must be ...".
         parse: from text or a value to a value; raises ValueError where it does not fit.
-        choices: the values, where they are few.
+        metavar: what stands for the value in the command line's help.
     """
 
     help: str
     wanted: str
     parse: Callable[[Any], Any]
-    choices: tuple[str, ...] = ()
+    metavar: str
 
     def value(self, name: str, given: Any) -> Any:
         """The value that was given as text or as itself, or an error that names it."""
@@ -40,7 +40,7 @@ class Option:
 
 def whole(help: str, least: int) -> Any:
     """A whole number of at least `least`."""
-    return _option(help, _WHOLE.format(least), parse_whole(least))
+    return _option(help, _WHOLE.format(least), parse_whole(least), "N")
 
 
 def whole_or_all(help: str, least: int) -> Any:
@@ -49,7 +49,7 @@ def whole_or_all(help: str, least: int) -> Any:
     def parse(given: Any) -> Any:
         return "all" if given == "all" else parse_whole(least)(given)
 
-    return _option(help, f"a whole number of at least {least} or 'all'", parse)
+    return _option(help, f"{_WHOLE.format(least)} or 'all'", parse, "N|all")
 
 
 def number(help: str, *, above: float | None = None, least: float | None = None) -> Any:
@@ -64,7 +64,7 @@ def number(help: str, *, above: float | None = None, least: float | None = None)
         return value
 
     wanted = f"above {above}" if above is not None else f"of at least {least}"
-    return _option(help, f"a number {wanted}", parse)
+    return _option(help, f"a number {wanted}", parse, "R")
 
 
 def choice(help: str, choices: tuple[str, ...]) -> Any:
@@ -75,12 +75,12 @@ def choice(help: str, choices: tuple[str, ...]) -> Any:
             raise ValueError
         return str(given)
 
-    return _option(help, "one of " + ", ".join(choices), parse, choices)
+    return _option(help, "one of " + ", ".join(choices), parse, "|".join(choices))
 
 
 def checked_whole(name: str, given: Any, least: int) -> int:
     """A whole number of at least `least`, or an error that names it."""
-    value: int = Option("", _WHOLE.format(least), parse_whole(least)).value(name, given)
+    value: int = Option("", _WHOLE.format(least), parse_whole(least), "N").value(name, given)
     return value
 
 

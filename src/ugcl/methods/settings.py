@@ -18,11 +18,13 @@ class Settings:
 
     epochs: int = whole("training steps", 0)
     lr: float = number("learning rate of Adam", above=0)
-    patience: int = whole("stop after this many epochs without a lower loss; 0: never", 0)
+    patience: int = whole(
+        "stop after this many epochs without a lower loss and keep the last weights; 0: never", 0
+    )
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = option_of(field).value(flag(field.name), getattr(self, field.name))
+            value = option_of(field).value(field.name, getattr(self, field.name))
             object.__setattr__(self, field.name, value)
 
     @classmethod

@@ -57,13 +57,16 @@ class UGCLSettings(Settings):
     )
     self_loops: float = number("weight of each node's edge to itself", least=0)
     feature_scaling: FeatureScaling = choice(
-        "features as they are, rows of sum 1, rows of length 1, TF-IDF", get_args(FeatureScaling)
+        "features as they are, rows of L1 length 1, rows of L2 length 1, TF-IDF",
+        get_args(FeatureScaling),
     )
     context: Context = choice(
         "contextual view in training: power A^n H, lazy ((I+A)/2)^n H", get_args(Context)
     )
     temperature: float = number("temperature of the contrast", least=LEAST_TEMPERATURE)
-    negatives: int | All = whole_or_all("negatives shared by all nodes, or all nodes", 2)
+    negatives: int | All = whole_or_all(
+        "how many random nodes stand for all the others as negatives", 2
+    )
     readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
 
     def fitted(self, graph: Graph, given: frozenset[str]) -> UGCLSettings:

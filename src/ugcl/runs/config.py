@@ -53,15 +53,16 @@ class RunConfig:
         for name, least in (("seed", 0), ("threads", 1)):
             checked_whole(name, getattr(self, name), least)
 
-    def load_graph(self, data_root: str | None = None) -> Graph:
-        """The run's graph, or an error if it is not the same any more."""
-        graph = load_graph(self.graph, data_root or self.data_root or None)
-        if graph.fingerprint != self.fingerprint:
+    def load_graph(self, graph: str | None = None, data_root: str | None = None) -> Graph:
+        """The run's graph, from where it is now if it has moved; an error if it has changed."""
+        where = graph or self.graph
+        loaded = load_graph(where, data_root or self.data_root or None)
+        if loaded.fingerprint != self.fingerprint:
             raise UGCLError(
-                f"the graph {self.graph} has changed since this run was configured: "
-                "bring the old one back or train a new run"
+                f"the edges or features of {where} are not those that this run was configured "
+                "for: bring the old graph back or train a new run"
             )
-        return graph
+        return loaded
 
     def untrained_model(self, num_features: int) -> Model:
         """The model before training."""
@@ -123,7 +124,10 @@ class RunConfig:
         else:
             loaded = load_graph(graph, config.data_root or None)
             config = replace(config, graph=graph_name(graph), fingerprint=loaded.fingerprint)
-        settings.fitted(loaded, frozenset(values))
+        try:
+            settings.fitted(loaded, frozenset(values))
+        except UGCLError as error:
+            raise UGCLError(f"the stored configuration does not fit this graph: {error}") from error
         return config, loaded
 
     def difference(self, other: RunConfig) -> str | None:

@@ -19,6 +19,7 @@ class Evaluation:
     Attributes:
         protocol: which probe.
         split: which split.
+        sizes: how many nodes its parts have.
         seed: the training seed.
         score: the run's.
         controls: those of the controls, by name.
@@ -26,6 +27,7 @@ class Evaluation:
 
     protocol: Protocol
     split: str
+    sizes: dict[str, int]
     seed: int
     score: Score
     controls: dict[str, Score]
@@ -41,6 +43,7 @@ class Evaluation:
             },
             "protocol": self.protocol,
             "split": self.split,
+            "split_sizes": self.sizes,
             "seed": self.seed,
             "chosen": dict(self.score.chosen),
         }
@@ -52,6 +55,7 @@ def evaluate_run(
     *,
     split: SplitKind | None = None,
     split_seed: int | None = None,
+    graph: str | None = None,
     data_root: str | None = None,
     device: str | None = None,
 ) -> Evaluation:
@@ -62,30 +66,32 @@ def evaluate_run(
         protocol: which probe.
         split: which kind of split; by default the graph's own where it has one.
         split_seed: seed of a random split.
+        graph: where the run's graph is now, if it has moved or has labels that it had not.
         data_root: the folder of raw data sets, where it is not that of training any more.
         device: where to embed the untrained control; by default where the run was trained.
     """
     run.require_finished()
     config = run.config
-    graph = config.load_graph(data_root)
-    parts, name = split_of(graph, split, split_seed)
+    loaded = config.load_graph(graph, data_root)
+    parts, name = split_of(loaded, split, split_seed)
     embeddings = run.embeddings()
-    if embeddings.shape[0] != graph.num_nodes:
+    if embeddings.shape[0] != loaded.num_nodes:
         raise UGCLError(
             f"{run.path} has embeddings of {embeddings.shape[0]:,} nodes but its graph has "
-            f"{graph.num_nodes:,}: train the run again"
+            f"{loaded.num_nodes:,}: train the run again"
         )
-    assert graph.labels is not None
+    assert loaded.labels is not None
     compared = {"": embeddings} | control_embeddings(
-        config.untrained_model(graph.num_features), graph, resolve_device(device or config.device)
+        config.untrained_model(loaded.num_features), loaded, resolve_device(device or config.device)
     )
     scores = {
         who: linear_probe(
-            matrix, graph.labels, parts, protocol, dataset=graph.name, seed=config.seed
+            matrix, loaded.labels, parts, protocol, dataset=loaded.name, seed=config.seed
         )
         for who, matrix in compared.items()
     }
-    return Evaluation(protocol, name, config.seed, scores.pop(""), scores)
+    sizes = {part: int(nodes.size) for part, nodes in parts.items()}
+    return Evaluation(protocol, name, sizes, config.seed, scores.pop(""), scores)
 
 
 def _rounded(value: float | None) -> float | None:

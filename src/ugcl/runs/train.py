@@ -38,15 +38,16 @@ class Reporter:
         """Training has ended, well or not."""
 
 
-def open_run(out: Path, config: RunConfig, graph: Graph, *, resume: bool) -> Run:
+def open_run(out: str | Path, config: RunConfig, graph: Graph, *, resume: bool) -> Run:
     """The run folder to train `graph` into: new, or with `resume` the one that is there.
 
     A run that is there must have been configured to do the same.
     """
     check_trainable(graph)
-    if not resume or not (out / "config.toml").is_file():
-        return Run.create(out, config)
-    run = Run.open(out)
+    folder = Path(out)
+    if not resume or not (folder / "config.toml").is_file():
+        return Run.create(folder, config)
+    run = Run.open(folder)
     if run.finished:
         config = replace(config, device=run.config.device, threads=run.config.threads)
     if difference := run.config.difference(config):
