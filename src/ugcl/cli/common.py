@@ -76,7 +76,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
                 continue
             added.add(field.name)
             option = option_of(field)
-            words = f"{option.help}; {option.wanted}"
+            listed = option.wanted.startswith("one of")
+            words = option.help if listed else f"{option.help}; {option.wanted}"
             group.add_argument(flag(field.name), metavar=option.metavar, help=words)
 
 

@@ -21,7 +21,7 @@ BLOCK = 1024
 LEAST_TEMPERATURE = 0.02
 """With a margin: sums of exp(cos/t) leave the range of float32 near 0.012."""
 
-KEPT = 2**25
+KEPT = 2**26
 """Similarities (S^2) up to which the forward pass keeps its blocks for the backward pass."""
 
 
