@@ -63,6 +63,18 @@ _CITATION_NETWORKS: dict[str, dict[str, Any]] = {
     "pubmed": {"epochs": 300, "lr": 2e-4, "scope": 14, "hidden": 8192, "sample": 7000},
 }
 
+_PUBLISHED_BASE: dict[str, Any] = {
+    "epochs": 150,
+    "lr": 2e-4,
+    "patience": 0,
+    "scope": 2,
+    "hidden": 512,
+    "sample": 3000,
+    "feature_scaling": "none",
+    "temperature": 1.0,
+    "negatives": "all",
+}
+
 UGCL_PRESETS: Mapping[str, Preset] = {
     "fast": Preset(
         about="ours: chosen on training and validation nodes for a fraction of the cost",
@@ -89,19 +101,11 @@ UGCL_PRESETS: Mapping[str, Preset] = {
     "paper": Preset(
         about="Section III of the paper as printed",
         base={
-            "epochs": 150,
-            "lr": 2e-4,
-            "patience": 0,
-            "scope": 2,
-            "hidden": 512,
-            "sample": 3000,
+            **_PUBLISHED_BASE,
             "sampling": "random",
             "normalisation": "subgraph",
             "self_loops": 1.0,
-            "feature_scaling": "none",
             "context": "power",
-            "temperature": 1.0,
-            "negatives": "all",
             "readout": "sum",
         },
         graphs=_CITATION_NETWORKS,
@@ -112,19 +116,11 @@ UGCL_PRESETS: Mapping[str, Preset] = {
     "authors": Preset(
         about="the arithmetic of the authors' public code",
         base={
-            "epochs": 150,
-            "lr": 2e-4,
-            "patience": 0,
-            "scope": 2,
-            "hidden": 512,
-            "sample": 3000,
+            **_PUBLISHED_BASE,
             "sampling": "window",
             "normalisation": "graph",
             "self_loops": 2.0,
-            "feature_scaling": "none",
             "context": "lazy",
-            "temperature": 1.0,
-            "negatives": "all",
             "readout": "mean",
         },
         graphs=_CITATION_NETWORKS,
