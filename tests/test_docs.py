@@ -44,6 +44,14 @@ def figure(pair: tuple[float, float | None]) -> str:
     return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
 
 
+def test_the_table_of_variants_is_the_data() -> None:
+    page = (ROOT / "docs/results/README.md").read_text("utf-8")
+    result = json.loads((ROOT / "docs/results/choose_fast.json").read_text("utf-8"))
+    for name, scores in result["validation"].items():
+        assert f"| {name} | {scores['mean']:.2f} |" in page
+        assert len(scores["all"]) == result["seeds"] * result["splits"]
+
+
 def test_the_table_of_results_is_the_data() -> None:
     page = (ROOT / "docs/results/README.md").read_text("utf-8")
     result = json.loads((ROOT / "docs/results/citeseer.json").read_text("utf-8"))
