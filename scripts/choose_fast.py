@@ -1,4 +1,4 @@
-"""How the `fast` settings of CiteSeer were chosen: on training and validation nodes alone.
+"""Variants around the `fast` settings of CiteSeer, on training and validation nodes alone.
 
     python scripts/choose_fast.py docs/results/choose_fast.json
 
