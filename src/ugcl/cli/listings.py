@@ -20,7 +20,12 @@ def register(commands: Any) -> None:
 def datasets(arguments: argparse.Namespace) -> int:
     """List the data sets."""
     if arguments.json:
-        print_json([asdict(dataset) for dataset in DATASETS.values()])
+        print_json(
+            [
+                {name: value for name, value in asdict(dataset).items() if name != "read"}
+                for dataset in DATASETS.values()
+            ]
+        )
         return 0
     print_table(
         ("name", "nodes", "edges", "features", "classes", "where"),

@@ -7,6 +7,7 @@ dictionaries and refuses everything else.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +25,25 @@ NUM_VALIDATION = 500
 MALFORMED = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError)
 
 
-def read_planetoid(folder: Path, name: str) -> Graph:
+def read_planetoid(files: Sequence[Path], name: str) -> Graph:
     """Read a Planetoid data set with its public split (20 nodes a class, 500, 1,000).
 
     Known traps: the rows of `tx` are in the order of `test.index`; CiteSeer's test nodes have
     gaps, and the 15 nodes in them have neither features nor a label (here -1, not class 0).
 
     Args:
-        folder: where the raw files are.
+        files: the raw files, one for each of `PARTS`.
         name: the data set's name in the file names.
     """
-    files = {part: folder / f"ind.{name}.{part}" for part in PARTS}
-    if missing := [file.name for file in files.values() if not file.is_file()]:
-        raise UGCLError(
-            f"{name} is not complete: {', '.join(missing)} missing in {folder}; put the Planetoid "
-            "files there, or name the folder that holds Planetoid/ with --data-root or UGCL_DATA"
-        )
+    held = dict(zip(PARTS, files, strict=True))
     try:
-        parts = {part: _read_pickle(files[part]) for part in PARTS if part != "test.index"}
-        return _graph(parts, np.loadtxt(files["test.index"], dtype=np.int64), name)
+        parts = {part: _read_pickle(held[part]) for part in PARTS if part != "test.index"}
+        return _graph(parts, np.loadtxt(held["test.index"], dtype=np.int64), name)
     except UGCLError:
         raise
     except MALFORMED as error:
         raise UGCLError(
-            f"the files in {folder} are not those of {name} ({error}): fetch them again"
+            f"the files in {files[0].parent} are not those of {name} ({error}): fetch them again"
         ) from error
 
 
