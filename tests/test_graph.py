@@ -169,7 +169,7 @@ def test_save_and_load(
     graph.save(path)
     loaded = load_graph(path)
     assert loaded.name == "saved"
-    assert loaded.notes == ()
+    assert loaded.notes == graph.notes
     assert_same(graph, loaded)
 
 

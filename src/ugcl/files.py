@@ -66,15 +66,15 @@ def write_npy(path: Path, array: np.ndarray) -> None:
         np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays atomically as a compressed `.npz` without pickles.
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray], *, compressed: bool = True) -> None:
+    """Write arrays atomically as an `.npz` without pickles.
 
     Unlike `numpy.savez_compressed`, equal arrays give equal bytes: the members carry no time.
     """
     with atomic(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            member.compress_type = zipfile.ZIP_DEFLATED
+            member.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
             with archive.open(member, "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
 

@@ -161,8 +161,8 @@ class Graph:
         graph = nx.from_scipy_sparse_array(self.adjacency)
         return nx.relabel_nodes(graph, dict(enumerate(ids)))
 
-    def save(self, path: str | Path) -> None:
-        """Write the graph as a compressed `.npz` without pickles; `load_graph(path)` reads it."""
+    def save(self, path: str | Path, *, compressed: bool = True) -> None:
+        """Write the graph as an `.npz` without pickles; `load_graph(path)` reads it."""
         upper = sp.triu(self.adjacency, format="csr")
         arrays: dict[str, npt.NDArray[Any]] = {
             "format": np.array(FORMAT),
@@ -185,7 +185,9 @@ class Graph:
             arrays[f"split_{part}"] = _narrow(nodes)
         if self.ids is not None:
             arrays["ids"] = self.ids
-        write_npz(Path(path), arrays)
+        if self.notes:
+            arrays["notes"] = np.array(self.notes)
+        write_npz(Path(path), arrays, compressed=compressed)
 
     @property
     def num_nodes(self) -> int:

@@ -19,13 +19,14 @@ UNREADABLE = (
     EOFError,
     LookupError,
     OSError,
+    OverflowError,
     RuntimeError,
     TypeError,
     ValueError,
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What NumPy and SciPy raise at a file that is damaged or something else."""
+"""What NumPy, SciPy and PyArrow raise at a file that is damaged or something else."""
 
 
 def read_npz(path: Path) -> Graph:
@@ -72,4 +73,5 @@ def _graph(arrays: dict[str, Any]) -> Graph:
         ids=arrays.get("ids"),
         name=str(arrays["name"]),
         weighted=weights is not None,
+        notes=tuple(arrays["notes"].tolist()) if "notes" in arrays else (),
     )
