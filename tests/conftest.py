@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,26 @@ def raw_data() -> Callable[[str], Path]:
         return Path(root)
 
     return find
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the user's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test looks up a host but this one, nor is sent to one by a proxy."""
+    look_up = socket.getaddrinfo
+
+    def local(host: object, *rest: object, **named: object) -> object:
+        if host not in ("127.0.0.1", "localhost"):
+            raise socket.gaierror(socket.EAI_NONAME, "no network in tests")
+        return look_up(host, *rest, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", local)
+    monkeypatch.setenv("no_proxy", "*")
 
 
 @pytest.fixture(autouse=True)

@@ -237,7 +237,11 @@ def test_a_process_ended_at_epoch_20_and_resumed(tmp_path: Path, number: signal.
 
 def test_datasets_and_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert ugcl("datasets", "--json") == 0
-    assert "citeseer" in {row["name"] for row in json.loads(capsys.readouterr().out)}
+    listed = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert len(listed) == 8
+    assert listed["citeseer"]["embedded"]
+    assert listed["ogbn-arxiv"]["page"] == "https://ogb.stanford.edu/docs/nodeprop/#ogbn-arxiv"
+    assert listed["ogbn-arxiv"]["split"] == "time"
     assert ugcl("methods", "--json") == 0
     (method,) = json.loads(capsys.readouterr().out)
     assert {"name", "kind", "needs", "scope", "inductive", "paper"} <= set(method)

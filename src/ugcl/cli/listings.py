@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from ugcl.cli.common import add_command, print_json, print_table
-from ugcl.data import DATASETS
+from ugcl.data import DATASETS, Dataset
 from ugcl.methods import METHODS
 
 
@@ -20,15 +20,10 @@ def register(commands: Any) -> None:
 def datasets(arguments: argparse.Namespace) -> int:
     """List the data sets."""
     if arguments.json:
-        print_json(
-            [
-                {name: value for name, value in asdict(dataset).items() if name != "read"}
-                for dataset in DATASETS.values()
-            ]
-        )
+        print_json([_entry(dataset) for dataset in DATASETS.values()])
         return 0
     print_table(
-        ("name", "nodes", "edges", "features", "classes", "where"),
+        ("name", "nodes", "edges", "features", "classes", "split", "where"),
         (
             (
                 d.name,
@@ -36,12 +31,24 @@ def datasets(arguments: argparse.Namespace) -> int:
                 f"{d.edges:,}",
                 f"{d.features:,}",
                 str(d.classes),
+                d.source.split or "none",
                 "in the package" if d.embedded else "data root",
             )
             for d in DATASETS.values()
         ),
     )
     return 0
+
+
+def _entry(dataset: Dataset) -> dict[str, Any]:
+    """All that a machine may want to know of a data set."""
+    entry = {field.name: getattr(dataset, field.name) for field in fields(dataset)}
+    source = entry.pop("source")
+    return entry | {
+        "split": source.split,
+        "page": source.page,
+        "files": [file.path for file in source.files],
+    }
 
 
 def methods(arguments: argparse.Namespace) -> int:

@@ -1,14 +1,12 @@
 """Reader of the `.npz` files of Shchur et al., *Pitfalls of Graph Neural Network Evaluation*.
 
 Amazon Computers and Photo, Coauthor CS and Physics come in this form: the arrays of two CSR
-matrices, `adj_*` and `attr_*`, and `labels`. The names of nodes, words and classes that some of
-them hold too are pickled objects, and are never opened.
+matrices, `adj_*` and `attr_*`, and `labels`. The names of nodes, words and classes that the files
+may hold too are pickled objects, and are never opened.
 """
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,36 +14,29 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-
-MALFORMED = (EOFError, LookupError, OSError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
 def read_gnn_benchmark(files: Sequence[Path], name: str) -> Graph:
     """Read a data set of the benchmark; it has no split of its own.
 
-    Known traps: the Coauthor files hold word counts where the Amazon files hold zeros and ones,
-    and the field uses all four as binary features, so every positive value becomes 1; the Amazon
-    files list most edges in both directions and some in one.
+    Known traps: the Coauthor files hold word counts where the Amazon files hold ones, and the
+    field uses all four as binary features, so every positive value becomes 1; the Amazon files
+    list most edges in one direction only, which `Graph` mends.
 
     Args:
-        files: the raw file.
+        files: the one raw file.
         name: what to call the graph.
     """
     (file,) = files
-    try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            features = _csr(archive, "attr")
-            return Graph(
-                _csr(archive, "adj"),
-                (features > 0).astype(np.float32),
-                labels=archive["labels"],
-                name=name,
-                weighted=False,
-            )
-    except MALFORMED as error:
-        raise UGCLError(f"{file} is not the file of {name} ({error}): fetch it again") from error
+    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        return Graph(
+            _csr(archive, "adj"),
+            _csr(archive, "attr") > 0,
+            labels=archive["labels"],
+            name=name,
+            weighted=False,
+        )
 
 
 def _csr(archive: Any, prefix: str) -> Any:

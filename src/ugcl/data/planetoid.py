@@ -8,43 +8,37 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from numpy._core.multiarray import _reconstruct
 
+from ugcl.data.npz import UNREADABLE
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.validation import UNLABELLED
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 NUM_VALIDATION = 500
-MALFORMED = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError)
 
 
 def read_planetoid(files: Sequence[Path], name: str) -> Graph:
     """Read a Planetoid data set with its public split (20 nodes a class, 500, 1,000).
 
     Known traps: the rows of `tx` are in the order of `test.index`; CiteSeer's test nodes have
-    gaps, and the 15 nodes in them have neither features nor a label (here -1, not class 0).
+    gaps, and the 15 nodes in them have neither features nor a label (here -1, not class 0); all
+    three graphs list some edges twice, and CiteSeer and PubMed hold self-loops.
 
     Args:
         files: the raw files, one for each of `PARTS`.
         name: the data set's name in the file names.
     """
-    held = dict(zip(PARTS, files, strict=True))
-    try:
-        parts = {part: _read_pickle(held[part]) for part in PARTS if part != "test.index"}
-        return _graph(parts, np.loadtxt(held["test.index"], dtype=np.int64), name)
-    except UGCLError:
-        raise
-    except MALFORMED as error:
-        raise UGCLError(
-            f"the files in {files[0].parent} are not those of {name} ({error}): fetch them again"
-        ) from error
+    *pickles, test_index = files
+    parts = {part: _read_pickle(file) for part, file in zip(PARTS[:-1], pickles, strict=True)}
+    return _graph(parts, np.loadtxt(test_index, dtype=np.int64, ndmin=1), name)
 
 
 def _graph(parts: dict[str, Any], test: npt.NDArray[np.int64], name: str) -> Graph:
@@ -75,31 +69,64 @@ def _edges(neighbours: dict[int, list[int]]) -> npt.NDArray[np.int64]:
     sources = np.repeat(
         np.fromiter(neighbours, dtype=np.int64), [len(listed) for listed in neighbours.values()]
     )
-    targets = np.concatenate([np.asarray(listed, dtype=np.int64) for listed in neighbours.values()])
+    targets = np.fromiter(chain.from_iterable(neighbours.values()), dtype=np.int64)
     return np.stack([sources, targets], axis=1)
 
 
-class _Attributes:
-    """Stands in for a pickled SciPy matrix: holds its attributes, has no behaviour."""
+class _Matrix:
+    """Stands in for a pickled SciPy matrix: holds its attributes."""
+
+    def value(self) -> Any:
+        held = vars(self)
+        parts = tuple(held[part].value() for part in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(parts, shape=held.get("_shape", held.get("shape")))
+        matrix.check_format(full_check=True)
+        return matrix
+
+
+class _Dtype:
+    """Stands in for a pickled NumPy type: holds its letter and byte order."""
+
+    def __init__(self, code: str, *_: Any) -> None:
+        self.code = code
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.code = state[1].replace("|", "") + self.code
+
+
+class _Array:
+    """Stands in for a pickled NumPy array: holds its shape, type, order and bytes."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, self.shape, self.dtype, self.fortran, self.content = state
+
+    def value(self) -> npt.NDArray[Any]:
+        content = self.content
+        if isinstance(content, str):  # a string of Python 2
+            content = content.encode("latin1")
+        flat = np.frombuffer(content, dtype=np.dtype(self.dtype.code))
+        return flat.reshape(self.shape, order="F" if self.fortran else "C")
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """Builds arrays, SciPy matrices, lists and dictionaries of them; refuses everything else."""
+    """Builds arrays, SciPy matrices, lists and dictionaries of them; refuses everything else.
+
+    Not even NumPy's own unpickling is called: it trusts what a pickle says of memory.
+    """
 
     allowed: dict[tuple[str, str], Any] = {  # noqa: RUF012 (the base class has no ClassVar)
-        ("numpy", "dtype"): np.dtype,
-        ("numpy", "ndarray"): np.ndarray,
-        ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
-        ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
-        ("scipy.sparse.csr", "csr_matrix"): _Attributes,
-        ("scipy.sparse._csr", "csr_matrix"): _Attributes,
+        ("numpy", "dtype"): _Dtype,
+        ("numpy", "ndarray"): _Array,
+        ("numpy.core.multiarray", "_reconstruct"): _Array,
+        ("numpy._core.multiarray", "_reconstruct"): _Array,
+        ("scipy.sparse.csr", "csr_matrix"): _Matrix,
+        ("scipy.sparse._csr", "csr_matrix"): _Matrix,
         ("collections", "defaultdict"): lambda *_: {},
         ("__builtin__", "list"): list,
         ("builtins", "list"): list,
-        ("__builtin__", "object"): object,
-        ("builtins", "object"): object,
-        ("copy_reg", "_reconstructor"): lambda kind, *_: kind(),
-        ("copyreg", "_reconstructor"): lambda kind, *_: kind(),
     }
 
     def find_class(self, module: str, name: str) -> Any:
@@ -113,10 +140,6 @@ def _read_pickle(file: Path) -> Any:
     try:
         with file.open("rb") as stream:
             value = _ArrayUnpickler(stream, encoding="latin1").load()
-        if not isinstance(value, _Attributes):
-            return value
-        held = vars(value)
-        shape = held.get("_shape", held.get("shape"))
-        return sp.csr_array((held["data"], held["indices"], held["indptr"]), shape=shape)
-    except (pickle.UnpicklingError, *MALFORMED) as error:
-        raise UGCLError(f"{file} is not a Planetoid file ({error}): fetch it again") from error
+        return value.value() if isinstance(value, _Array | _Matrix) else value
+    except (pickle.UnpicklingError, *UNREADABLE) as error:
+        raise UGCLError(f"{file.name} is not a Planetoid file: {error}") from error
