@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ugcl.cli import main
+from ugcl.data import DATASETS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -42,6 +43,15 @@ def test_links_lead_somewhere(page: Path) -> None:
 def figure(pair: tuple[float, float | None]) -> str:
     mean, deviation = pair
     return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
+
+
+def test_the_table_of_data_sets_is_the_catalogue() -> None:
+    page = (ROOT / "docs/guide.md").read_text("utf-8")
+    for dataset in DATASETS.values():
+        counts = (dataset.nodes, dataset.edges, dataset.features, dataset.classes)
+        cells = [f"`{dataset.name}`", *(f"{count:,}" for count in counts)]
+        assert f"| {' | '.join(cells)} | {dataset.source.split or 'none'} | [" in page
+        assert dataset.source.page in page
 
 
 def test_the_table_of_variants_is_the_data() -> None:
