@@ -42,21 +42,23 @@ def raw_files(dataset: Dataset, root: Path) -> list[Path]:
             _fetch(url, [file for file in missing if file.url == url], root)
     except (_Failed, OSError, UGCLError) as error:
         lacking = [file.path for file in missing if not (root / file.path).is_file()]
-        folder = root / os.path.commonpath([Path(path).parent for path in lacking])
-        names = ", ".join(str((root / path).relative_to(folder)) for path in lacking)
-        raise UGCLError(
-            f"{dataset.name} is not complete: {names} missing in {folder}, and the download failed "
-            f"({_reason(error, folder)}); get the files from {dataset.source.page} and put them "
-            "there, or name a folder that has them with --data-root or UGCL_DATA"
-        ) from error
+        if lacking:  # or another process has brought them meanwhile
+            raise UGCLError(_sentence(dataset, root, lacking, error)) from error
     return [root / file.path for file in dataset.source.files]
 
 
-def _reason(error: Exception, folder: Path) -> str:
+def _sentence(dataset: Dataset, root: Path, lacking: list[str], error: Exception) -> str:
+    folder = root / os.path.commonpath([Path(path).parent for path in lacking])
+    names = ", ".join(str((root / path).relative_to(folder)) for path in lacking)
     cause = error.__cause__ if isinstance(error, UGCLError) else error
+    reason = str(error)
     if isinstance(cause, OSError):
-        return f"cannot write in {folder}: {cause.strerror or cause}"
-    return str(error)
+        reason = f"cannot write in {folder}: {cause.strerror or cause}"
+    return (
+        f"{dataset.name} is not complete: {names} missing in {folder}, and the download failed "
+        f"({reason}); get the files from {dataset.source.page} and put them there, or name a "
+        "folder that has them with --data-root or UGCL_DATA"
+    )
 
 
 def _fetch(url: str, files: list[RawFile], root: Path) -> None:
