@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
 from ugcl.sparse import SparseMatrix
@@ -16,9 +17,7 @@ def power(adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
 
     Cost: O(n nnz(A) D). n = 0 gives H itself.
     """
-    for _ in range(n):
-        hidden = adjacency @ hidden
-    return hidden
+    return _steps(adjacency, hidden, n, stay=0.0)
 
 
 def lazy_power(adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
@@ -27,9 +26,32 @@ def lazy_power(adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
     The authors' code computes `(I + A)^n H`, the same up to the factor `2^n`, which the cosine
     does not see and which overflows float32 near n = 128.
     """
-    for _ in range(n):
-        hidden = (hidden + adjacency @ hidden) / 2
-    return hidden
+    return _steps(adjacency, hidden, n, stay=0.5)
+
+
+def _steps(adjacency: SparseMatrix, hidden: Tensor, n: int, stay: float) -> Tensor:
+    moved: Tensor = _Steps.apply(  # type: ignore[no-untyped-call]
+        adjacency.matrix, adjacency.transpose, hidden, n, stay
+    )
+    return moved
+
+
+class _Steps(torch.autograd.Function):
+    """n times `H <- stay H + (1 - stay) A H`, each in one pass over H; so is the gradient."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, matrix: Tensor, transpose: Tensor, hidden: Tensor, n: int, stay: float
+    ) -> Tensor:
+        ctx.transpose, ctx.n, ctx.stay = transpose, n, stay
+        for _ in range(n):
+            hidden = torch.addmm(hidden, matrix, hidden, beta=stay, alpha=1 - stay)
+        return hidden.clone() if n == 0 else hidden
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor, None, None]:
+        moved = _Steps.forward(ctx, ctx.transpose, ctx.transpose, grads[0], ctx.n, ctx.stay)
+        return None, None, moved, None, None
 
 
 def contextual_view(context: Context, adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
