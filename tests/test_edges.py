@@ -83,6 +83,27 @@ def test_says_what_it_changed() -> None:
     assert notes == ("added the two directions of 1 edge listed with different weights",)
 
 
+@given(edge_lists, st.sampled_from([np.int32, np.int64, np.uint8, np.uint64]))
+def test_says_what_it_changed_without_weights(
+    edges: list[tuple[int, int, float]], kind: type[np.integer]
+) -> None:
+    listed = [(a, b) for a, b, _ in edges if a != b]
+    distinct = set(listed)
+    counts = {
+        "removed {} self-loop": len(edges) - len(listed),
+        "symmetrised {} edge": sum((b, a) not in distinct for a, b in distinct),
+        "merged {} duplicate edge": len(listed) - len(distinct),
+    }
+    sources, targets = (np.array([edge[i] for edge in edges], dtype=kind) for i in (0, 1))
+    adjacency, notes = simple_adjacency(sources, targets, None, 8)
+    expected = [words.format(count) for words, count in counts.items() if count]
+    assert len(notes) == len(expected)
+    for note, words in zip(notes, expected, strict=True):
+        assert note.startswith(words)
+    assert adjacency.dtype == np.float32
+    assert adjacency.has_canonical_format
+
+
 @pytest.mark.parametrize(
     ("sources", "targets", "weights", "message"),
     [

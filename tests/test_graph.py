@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import zipfile
 from pathlib import Path
 
 import networkx as nx
@@ -177,6 +178,19 @@ def test_equal_graphs_give_equal_files(tmp_path: Path) -> None:
     for name in ("a.npz", "b.npz"):
         make_graph().save(tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_large_arrays_are_compressed_where_it_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ugcl.files.LARGE", 1000)
+    noise = np.random.default_rng(0).random((100, 100))
+    for features, kind in ((noise, zipfile.ZIP_STORED), (noise > 0.9, zipfile.ZIP_DEFLATED)):
+        graph = Graph.from_edges(TRIANGLE, features)
+        graph.save(tmp_path / "graph.npz")
+        with zipfile.ZipFile(tmp_path / "graph.npz") as archive:
+            assert archive.getinfo("features.npy").compress_type == kind
+        assert_same(graph, load_graph(tmp_path / "graph.npz"))
 
 
 def test_fingerprint_sees_edges_weights_and_features() -> None:

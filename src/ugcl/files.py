@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from typing import Any
 import numpy as np
 
 from ugcl.errors import UGCLError
+
+LARGE = 2**24
+SAMPLE = 2**20
+WORTHWHILE = 0.75
+"""Arrays of at least `LARGE` bytes are compressed if a sample of them shrinks to this share."""
 
 
 @contextlib.contextmanager
@@ -69,14 +75,24 @@ def write_npy(path: Path, array: np.ndarray) -> None:
 def write_npz(path: Path, arrays: Mapping[str, np.ndarray], *, compressed: bool = True) -> None:
     """Write arrays atomically as an `.npz` without pickles.
 
-    Unlike `numpy.savez_compressed`, equal arrays give equal bytes: the members carry no time.
+    Unlike `numpy.savez_compressed`, equal arrays give equal bytes: the members carry no time. A
+    large array that hardly shrinks, such as one of random numbers, is stored as it is.
     """
     with atomic(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            member.compress_type = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+            deflated = compressed and _shrinks(array)
+            member.compress_type = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
             with archive.open(member, "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
+
+
+def _shrinks(array: np.ndarray) -> bool:
+    """Whether compressing is worth the time: tells by the beginning of a large array."""
+    if array.nbytes < LARGE:
+        return True
+    sample = array.reshape(-1)[: SAMPLE // array.itemsize].tobytes()
+    return len(zlib.compress(sample)) < WORTHWHILE * len(sample)
 
 
 def _umask() -> int:

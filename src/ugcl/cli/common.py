@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -102,6 +103,17 @@ def whole(least: int) -> Callable[[str], int]:
             ) from error
 
     return parse
+
+
+def real(text: str) -> float:
+    """An argparse type: a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"must be a number, not {text!r}")
+    return value
 
 
 def use_threads(threads: int | None) -> None:

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ugcl import load_graph
+from ugcl.cli import build_parser, main
+
+SMALL = ["generate", "sbm", "--nodes", "200", "--degree", "6", "--features", "4"]
+
+
+def test_writes_the_graph_and_says_what_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "sbm.npz"
+    assert main([*SMALL, "--classes", "3", "--components", "2", "--out", str(out)]) == 0
+    assert capsys.readouterr().out == (
+        f"{out}: 200 nodes, 600 edges, 4 dense features, 3 classes, homophily 0.800, 2 components\n"
+    )
+    graph = load_graph(out)
+    assert (graph.num_nodes, graph.num_edges, graph.name) == (200, 600, "sbm")
+
+
+def test_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "sbm.npz"
+    options = ["--homophily", "0.25", "--degree-spread", "0", "--signal", "2", "--seed", "3"]
+    assert main([*SMALL, *options, "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "file": str(out),
+        "nodes": 200,
+        "edges": 600,
+        "features": 4,
+        "classes": 5,
+        "homophily": 0.25,
+        "components": 1,
+        "seed": 3,
+    }
+
+
+def test_a_graph_without_edges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "one.npz"
+    options = ["--nodes", "1", "--degree", "0", "--classes", "1", "--out", str(out)]
+    assert main(["generate", "sbm", *options]) == 0
+    assert "no edges, 1 component\n" in capsys.readouterr().out
+    assert main(["generate", "sbm", *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["homophily"] is None
+
+
+def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        assert main([*SMALL, "--seed", seed, "--out", str(tmp_path / f"{name}.npz")]) == 0
+    one, same, other = ((tmp_path / f"{name}.npz").read_bytes() for name in "abc")
+    assert one == same != other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["generate"], "the following arguments are required: KIND; see ugcl generate --help"),
+        (["generate", "sbn"], "invalid choice: 'sbn'"),
+        (["generate", "sbm", "--nodes", "9"], "the following arguments are required: --out"),
+        ([*SMALL, "--out", "sbm.csv"], "--out sbm.csv must end in .npz"),
+        ([*SMALL, "--out", "no/sbm.npz"], "the folder no is not there or not writable"),
+        ([*SMALL, "--out", "x.npz", "--degree", "many"], "--degree: must be a number, not 'many'"),
+        ([*SMALL, "--out", "x.npz", "--degree", "nan"], "--degree: must be a number, not 'nan'"),
+        ([*SMALL, "--out", "x.npz", "--classes", "0"], "--classes: must be a whole number of at"),
+        ([*SMALL, "--out", "x.npz", "--homophily", "2"], "homophily must be at most 1, not 2.0"),
+        ([*SMALL, "--out", "x.npz", "--degree", "1"], "average degree from 1.99 to 199, not 1"),
+    ],
+)
+def test_mistakes_get_one_sentence_and_no_file(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.strip().splitlines()
+    assert message in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["generate"], ["generate", "sbm"]], ids=" ".join)
+def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        build_parser().parse_args([*command, "--help"])
+    assert stop.value.code == 0
+    assert "ugcl generate sbm --nodes" in capsys.readouterr().out.split("example:")[1]
