@@ -1,68 +1,57 @@
-"""Variants around the `fast` settings of CiteSeer, on training and validation nodes alone.
+"""Compare settings on training and validation nodes alone, to choose those of `fast`.
 
-    python scripts/choose_fast.py docs/results/choose_fast.json
+    python scripts/choose_fast.py GRAPH --out FILE VARIANT [VARIANT ...]
 
-trains variants of the settings and scores each by the honest probe on eight random splits of the
-620 public training and validation nodes (20 of each class against the rest); no test node is
-looked at. Prints the mean over seeds and splits and writes all scores.
+trains each variant (`fast:scope=3,sampling=ball`) and scores it by the honest probe's validation
+accuracy on random splits of the training and validation nodes of the graph's own split, or, where
+it has none, of the random one with seed 0. No test node is looked at. Writes every score as it
+goes; what FILE holds already is not computed again.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
+import time
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from ugcl import UGCL, Graph, load_graph
-from ugcl.evaluation import linear_probe
+from ugcl import UGCL, load_graph
+from ugcl.data.splits import resplits, selection_split
+from ugcl.evaluation.probe import validation_accuracy
 from ugcl.files import write_json
-
-SEEDS, SPLITS = 2, 8
-VARIANTS: dict[str, dict[str, Any]] = {
-    "fast": {},
-    "width 512": {"hidden": 512},
-    "scope 2": {"scope": 2},
-    "scope 10": {"scope": 10},
-    "TF-IDF features": {"feature_scaling": "tfidf"},
-    "samples of 3,000 nodes": {"sample": 3000},
-    "all negatives": {"negatives": "all"},
-    "twice the epochs": {"epochs": 90},
-    "no training": {"epochs": 0},
-}
+from ugcl.study import Variant
 
 
-def resplit(graph: Graph, seed: int) -> dict[str, npt.NDArray[np.int64]]:
-    """A split of the training and validation nodes; the probe's test nodes are its validation's."""
-    assert graph.labels is not None
-    pool = np.concatenate([graph.splits["train"], graph.splits["val"]])
-    shuffled = np.random.default_rng(seed).permutation(pool)
-    members = [shuffled[graph.labels[shuffled] == c][:20] for c in range(graph.num_classes)]
-    train = np.sort(np.concatenate(members))
-    rest = np.setdiff1d(pool, train)
-    return {"train": train, "val": rest, "test": rest}
-
-
-def main(out: Path) -> None:
+def main() -> None:
     """Train and score every variant."""
-    graph = load_graph("citeseer")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("graph")
+    parser.add_argument("variants", nargs="+", type=Variant.parse)
+    parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--splits", type=int, default=4)
+    asked = parser.parse_args()
+    graph = load_graph(asked.graph)
     assert graph.labels is not None
-    splits = [resplit(graph, seed) for seed in range(SPLITS)]
-    result = {}
-    for name, changes in VARIANTS.items():
-        scores = []
-        for seed in range(SEEDS):
-            embeddings = UGCL("fast", **changes, seed=seed).fit(graph).embed(graph)
-            scores += [linear_probe(embeddings, graph.labels, s).validation for s in splits]
-        result[name] = {"mean": round(fmean(s for s in scores if s is not None), 2), "all": scores}
-        print(f"{name:24} {result[name]['mean']:.2f}", flush=True)
-        write_json(out, {"seeds": SEEDS, "splits": SPLITS, "validation": result})
+    splits = resplits(graph.labels, selection_split(graph), asked.splits)
+    result: dict[str, Any] = {"graph": asked.graph, "splits": asked.splits, "validation": {}}
+    if asked.out.is_file():
+        result = json.loads(asked.out.read_text("utf-8"))
+    for variant in asked.variants:
+        held = result["validation"].setdefault(str(variant), {"seconds": [], "scores": []})
+        for seed in range(len(held["scores"]), asked.seeds):
+            started = time.perf_counter()
+            model = UGCL(variant.preset, **variant.changes, seed=seed).fit(graph)
+            held["seconds"].append(round(time.perf_counter() - started, 1))
+            embeddings = model.embed(graph)
+            scores = [validation_accuracy(embeddings, graph.labels, split) for split in splits]
+            held["scores"].append([round(score, 3) for score in scores])
+            held["mean"] = round(fmean(score for row in held["scores"] for score in row), 2)
+            write_json(asked.out, result)
+        print(f"{held['mean']:.2f}  {fmean(held['seconds']):5.1f} s  {variant}", flush=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    main()

@@ -77,10 +77,22 @@ def raw_data() -> Callable[[str], Path]:
     return find
 
 
+@pytest.fixture(scope="session")
+def _shared_controls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("controls")
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the user's cache."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+def _own_cache(
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    _shared_controls: Path,
+) -> None:
+    """No test reads or writes the user's cache; all share the scores of the controls, for speed."""
+    cache = tmp_path_factory.mktemp("cache")
+    (cache / "ugcl").mkdir()
+    (cache / "ugcl/controls").symlink_to(_shared_controls)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ugcl import UGCLError
 from ugcl.evaluation import linear_probe
-from ugcl.evaluation.probe import centred_in_training_span
+from ugcl.evaluation.probe import TrainingSpan
 
 
 def problem(
@@ -26,7 +26,8 @@ def problem(
 def test_the_span_of_the_training_rows_loses_nothing(width: int) -> None:
     embeddings, labels, split = problem(width=width)
     rows = {part: embeddings[nodes] for part, nodes in split.items()}
-    reduced = centred_in_training_span(rows)
+    span = TrainingSpan(embeddings, split["train"])
+    reduced = {part: span(nodes) for part, nodes in split.items()}
     assert reduced["train"].shape[1] <= max(6, split["train"].size)
     mean = rows["train"].mean(axis=0)
     scale = np.sqrt(((rows["train"] - mean) ** 2).sum(axis=1).mean())

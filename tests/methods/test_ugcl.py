@@ -143,20 +143,6 @@ def test_embeddings_equal_the_formula(
     np.testing.assert_allclose(embeddings, expected, atol=1e-5)
 
 
-def test_controls_equal_the_formula() -> None:
-    graph = make_graph(30)
-    settings = settings_of(
-        "authors", graph, hidden=4, feature_scaling="row", scope=1, readout_scope=3
-    )
-    model = UGCLModel(graph.num_features, settings, seed=0)
-    features = scaled(graph.features.toarray(), "row")
-    a = reference.normalised_adjacency(graph.adjacency.toarray(), 2)
-    smooth = model.smooth(graph)
-    smooth = smooth.toarray() if sp.issparse(smooth) else smooth
-    np.testing.assert_allclose(model.raw(graph).toarray(), features, atol=1e-6)
-    np.testing.assert_allclose(smooth, np.linalg.matrix_power(a, 3) @ features, atol=1e-6)
-
-
 def test_the_auxiliary_encoder_is_another_one(graph: Graph) -> None:
     model = UGCLModel(graph.num_features, settings_of("fast", graph, hidden=8), seed=0)
     assert not torch.equal(model.primary.weight, model.auxiliary.weight)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import make_graph
-from ugcl import Graph, UGCLError
+from ugcl import Graph, UGCLError, evaluation
 from ugcl.runs import (
     Reporter,
     Run,
@@ -299,7 +299,7 @@ def test_evaluation_has_the_controls_beside(
 ) -> None:
     run = trained(graph_file, tmp_path / "run")
     result = evaluate_run(run, protocol).to_json()
-    assert set(result["controls"]) == {"raw", "smooth", "untrained"}
+    assert set(result["controls"]) == {"raw", "smooth", "pca", "untrained"}
     for figure in (result["accuracy"], result["validation"], *result["controls"].values()):
         assert 0 <= figure <= 100
     assert result["split"] == "own"
@@ -310,3 +310,84 @@ def test_an_untrained_run_scores_as_its_untrained_control(graph_file: Path, tmp_
     run = trained(graph_file, tmp_path / "run", given={"epochs": 0})
     result = evaluate_run(run)
     assert result.score == result.controls["untrained"]
+
+
+@pytest.mark.parametrize("protocol", ["honest", "paper"])
+def test_many_splits_add_intervals_and_paired_differences(
+    graph_file: Path, tmp_path: Path, protocol: str
+) -> None:
+    run = trained(graph_file, tmp_path / "run")
+    plain = evaluate_run(run, protocol).to_json()
+    result = evaluate_run(run, protocol, splits=3).to_json()
+    assert plain.items() <= result.items()
+    low, high = result["accuracy_ci95"]
+    assert low <= result["accuracy_mean"] <= high
+    assert np.mean(result["accuracy_by_split"]) == pytest.approx(result["accuracy_mean"], abs=1e-3)
+    for name, difference in result["differences"].items():
+        gap = result["accuracy_mean"] - result["controls_mean"][name]
+        assert difference["mean"] == pytest.approx(gap, abs=1e-3)
+        assert difference["ci95"][0] <= difference["mean"] <= difference["ci95"][1]
+    assert set(result["differences"]) == set(result["controls"])
+    assert result["splits"] == 3
+    with pytest.raises(UGCLError, match="one split of the graph's own"):
+        evaluate_run(run, protocol, split="own", splits=3)
+
+
+def test_random_splits_never_test_nodes_that_choices_were_made_on(
+    graph_file: Path, graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trained(graph_file, tmp_path / "run")
+    seen: list[np.ndarray] = []
+    probe = evaluation.linear_probe
+
+    def spy(
+        matrix: Any, labels: Any, split: dict[str, np.ndarray], *rest: Any, **named: Any
+    ) -> Any:
+        seen.append(split["test"])
+        return probe(matrix, labels, split, *rest, **named)
+
+    monkeypatch.setattr("ugcl.runs.evaluate.linear_probe", spy)
+    evaluate_run(run, splits=3)
+    assert len(seen) == 8  # the run and its untrained control, on four splits
+    pool = np.concatenate([graph.splits["train"], graph.splits["val"]])
+    for nodes in seen:
+        assert nodes.size
+        assert not np.isin(nodes, pool).any()
+
+
+def test_two_runs_are_compared_on_the_same_splits(graph_file: Path, tmp_path: Path) -> None:
+    first = trained(graph_file, tmp_path / "first")
+    second = trained(graph_file, tmp_path / "second", seed=1)
+    result = evaluate_run(first, against=second, splits=3).to_json()
+    alone = evaluate_run(second, splits=3).to_json()
+    assert result["against"] == alone["accuracy"]
+    assert result["against_mean"] == alone["accuracy_mean"]
+    gap = result["accuracy_mean"] - alone["accuracy_mean"]
+    assert result["difference_to_other"]["mean"] == pytest.approx(gap, abs=1e-3)
+    itself = evaluate_run(first, against=first, splits=3).to_json()
+    assert itself["difference_to_other"]["ci95"] == [0, 0]
+    make_graph(40, seed=5).save(tmp_path / "other.npz")
+    other = trained(tmp_path / "other.npz", tmp_path / "third")
+    with pytest.raises(UGCLError, match="trained on another graph"):
+        evaluate_run(first, against=other)
+
+
+def test_controls_are_scored_once_for_a_graph(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run = trained(graph_file, tmp_path / "run")
+    told: list[str] = []
+    first = evaluate_run(run, splits=2, tell=told.append)
+    assert len(told) == 3  # the choice, then the scores on one split and on two
+    again = evaluate_run(trained(graph_file, tmp_path / "b", seed=1), splits=2, tell=told.append)
+    assert len(told) == 3
+    for name in ("raw", "smooth", "pca"):
+        assert again.controls[name] == first.controls[name]
+        assert again.many.controls[name] == first.many.controls[name]
+    for file in (tmp_path / "cache/ugcl/controls").iterdir():
+        file.write_text("not JSON")
+    assert evaluate_run(run, splits=2).to_json() == first.to_json()
+    (tmp_path / "blocked").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "blocked"))
+    assert evaluate_run(run).score == first.score

@@ -9,10 +9,10 @@ import pytest
 from conftest import make_graph
 from ugcl import UGCLError
 from ugcl.cli import main
-from ugcl.study import accuracy_study, published_accuracy
-from ugcl.study.accuracy import mean_and_deviation
+from ugcl.study import Variant, accuracy_study, published_accuracy
+from ugcl.study.accuracy import combined_difference, mean_and_deviation
 
-GIVEN = {"fast": {"hidden": 8, "epochs": 3, "lr": 0.01}}
+TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
 
 
 def study(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def study(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
         str(graph_file),
         tmp_path / "result.json",
         tmp_path / "runs",
-        **{"presets": ["fast"], "seeds": 2, "given": GIVEN} | changes,
+        **{"variants": [TINY], "seeds": 2, "splits": 3} | changes,
     )
 
 
@@ -35,7 +35,11 @@ def test_a_study_is_data_with_controls_and_seeds(graph_file: Path, tmp_path: Pat
     honest = next(row for row in result["summary"] if row["protocol"] == "honest")
     scores = [row["accuracy"] for row in result["rows"] if row["protocol"] == "honest"]
     assert honest["accuracy"] == mean_and_deviation(scores)
-    assert set(honest["controls"]) == {"raw", "smooth", "untrained"}
+    assert set(honest["controls"]) == {"raw", "smooth", "pca", "untrained"}
+    row = result["rows"][0]
+    assert len(row["accuracy_by_split"]) == row["splits"] == 3
+    assert set(honest["differences"]) == set(honest["controls"])
+    assert row["variant"] == honest["variant"] == "fast:hidden=8,epochs=3,lr=0.01"
 
 
 def test_a_study_resumes_without_training_again(
@@ -55,12 +59,18 @@ def test_a_study_stops_and_keeps_what_it_has(graph_file: Path, tmp_path: Path) -
     assert result["rows"] == []
 
 
-def test_other_settings_and_other_files_are_refused(graph_file: Path, tmp_path: Path) -> None:
+def test_other_settings_and_other_files_are_refused(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study(graph_file, tmp_path, seeds=1)
+    monkeypatch.setattr(Variant, "__str__", lambda self: "fast:hidden=8,epochs=3,lr=0.01")
+    wider = Variant("fast", {"hidden": 9, "epochs": 3, "lr": 0.01})
     with pytest.raises(UGCLError, match="with other settings"):
-        study(graph_file, tmp_path, given={"fast": {"hidden": 9}})
+        study(graph_file, tmp_path, variants=[wider])
+    with pytest.raises(UGCLError, match="another number of splits"):
+        study(graph_file, tmp_path, splits=4)
     make_graph(40, seed=3).save(graph_file)
-    with pytest.raises(UGCLError, match="or another graph"):
+    with pytest.raises(UGCLError, match="another graph"):
         study(graph_file, tmp_path)
     with pytest.raises(UGCLError, match=r"is about ugcl on .*small\.npz"):
         accuracy_study("citeseer", tmp_path / "result.json", tmp_path / "runs")
@@ -79,12 +89,39 @@ def test_the_command_prints_a_table(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = ["--settings", "fast", "--seeds", "1", "--hidden", "fast=8"]
+    options = ["--settings", "fast:hidden=8,epochs=2", "--seeds", "1", "--splits", "2"]
     assert main(["study", str(graph_file), "--out", "result.json", *options]) == 0
-    assert "untrained" in capsys.readouterr().out
+    assert "best control" in capsys.readouterr().out
     assert json.loads(Path("result.json").read_text())["rows"][0]["settings"]["hidden"] == 8
-    assert main(["study", "citeseer", "--out", "x.json", "--hidden", "fast"]) == 2
-    assert "must look like authors=1024, not 'fast'" in capsys.readouterr().err
+    assert main(["study", "citeseer", "--out", "x.json", "--settings", "fast:hidden"]) == 2
+    assert "write it as NAME=VALUE" in capsys.readouterr().err
+
+
+def test_variants() -> None:
+    assert str(Variant.parse("fast")) == "fast"
+    parsed = Variant.parse("authors:hidden=64, self-loops=1,negatives=all")
+    assert parsed == Variant("authors", {"hidden": 64, "self_loops": 1.0, "negatives": "all"})
+    assert Variant.parse(str(parsed)) == parsed
+    for text, complaint in (
+        ("quick", "no preset of settings called 'quick'"),
+        ("fast:hiden=3", "did you mean 'hidden'"),
+        ("fast:hidden=0", "hidden"),
+        ("fast:ball", "NAME=VALUE"),
+    ):
+        with pytest.raises(UGCLError, match=complaint):
+            Variant.parse(text)
+
+
+def test_seeds_share_splits_and_nodes() -> None:
+    """The same result from two seeds is no surer than from one; their spread comes on top."""
+    one = {"mean": 1.0, "error_splits": 0.3, "error_nodes": 0.4, "by_split": [0.0] * 20}
+    alone, twice = combined_difference([one]), combined_difference([one, one])
+    assert alone == twice
+    assert alone["mean"] == 1.0
+    assert alone["ci95"][1] - 1.0 == pytest.approx(0.5 * 1.97, abs=0.02)
+    wide = combined_difference([one, one | {"mean": 3.0}])
+    assert wide["mean"] == 2.0
+    assert wide["ci95"][0] < 0
 
 
 def test_published_figures() -> None:

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import torch
 
 from ugcl.errors import UGCLError
+from ugcl.evaluation import Estimate
 from ugcl.methods import METHODS, method_named
 from ugcl.methods.options import flag, option_of, parse_whole
 
@@ -143,6 +144,12 @@ def figure(pair: tuple[float, float | None]) -> str:
     """A mean and, where it is known, its deviation."""
     mean, deviation = pair
     return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
+
+
+def interval(estimate: Estimate, sign: str = "") -> str:
+    """A mean and its confidence interval."""
+    low, high = (f"{end:{sign}.1f}" for end in (estimate.low, estimate.high))
+    return f"{estimate.mean:{sign}.1f} [{low}, {high}]"
 
 
 def say(text: str) -> None:

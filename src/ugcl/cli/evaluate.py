@@ -11,14 +11,16 @@ from ugcl.cli.common import (
     add_compute_options,
     add_data_root,
     figure,
+    interval,
     print_json,
     print_table,
+    say,
     use_threads,
     whole,
 )
 from ugcl.data import SplitKind
-from ugcl.evaluation import CONTROLS, Protocol
-from ugcl.runs import Evaluation, Run, evaluate_run
+from ugcl.evaluation import CONTROLS, Estimate, Protocol
+from ugcl.runs import Evaluation, ManySplits, Run, evaluate_run
 from ugcl.study import published_accuracy
 
 
@@ -29,7 +31,7 @@ def register(commands: Any) -> None:
         "evaluate",
         run,
         "score a run's embeddings by a linear probe, beside the controls",
-        "ugcl evaluate runs/citeseer --protocol paper",
+        "ugcl evaluate runs/citeseer --splits 20",
     )
     parser.add_argument("trained", metavar="RUN", help="a finished run folder")
     parser.add_argument(
@@ -47,6 +49,15 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--split-seed", type=whole(0), metavar="K", help="seed of a random split")
     parser.add_argument(
+        "--splits",
+        type=whole(2),
+        metavar="J",
+        help="also score on J random splits and give confidence intervals and paired differences",
+    )
+    parser.add_argument(
+        "--against", metavar="RUN2", help="another run on the same graph to compare with"
+    )
+    parser.add_argument(
         "--graph", metavar="GRAPH", help="where the run's graph is now, if it has moved"
     )
     add_data_root(parser)
@@ -56,48 +67,64 @@ def register(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate."""
     trained = Run.open(arguments.trained)
+    other = None if arguments.against is None else Run.open(arguments.against)
     use_threads(arguments.threads or trained.config.threads)
     evaluation = evaluate_run(
         trained,
         arguments.protocol,
         split=arguments.split,
         split_seed=arguments.split_seed,
+        splits=arguments.splits,
+        against=other,
         graph=arguments.graph,
         data_root=arguments.data_root,
         device=arguments.device,
+        tell=say,
     )
     config = trained.config
     published = published_accuracy(config.method, config.graph)
     if arguments.json:
         print_json({**evaluation.to_json(), "published": published})
         return 0
-    sizes = ", ".join(f"{count:,} {part}" for part, count in evaluation.sizes.items())
     print(
         f"{config.method} on {Path(config.graph).stem}, settings '{config.preset}', "
         f"seed {config.seed}"
     )
+    sizes = ", ".join(f"{count:,} {part}" for part, count in evaluation.sizes.items())
     print(f"protocol '{evaluation.protocol}', split '{evaluation.split}' ({sizes} nodes)")
-    print_table(("accuracy, %", "test", "validation"), _rows(evaluation, config.method, published))
-    print(_verdict(evaluation))
+    names = {"": f"{config.method}, trained", **CONTROLS}
+    if arguments.against is not None:
+        names["against"] = arguments.against
+    _print_one(evaluation, names, f"{config.method} as published", published)
+    if evaluation.many is None:
+        print(_verdict(evaluation))
+    else:
+        print()
+        _print_many(evaluation.many, names)
     return 0
 
 
-def _rows(
-    evaluation: Evaluation, method: str, published: tuple[float, float | None] | None
-) -> list[tuple[str, str, str]]:
-    scores = [(f"{method}, trained", evaluation.score)]
-    scores += [(CONTROLS[name], score) for name, score in evaluation.controls.items()]
-    rows = [
+def _print_one(
+    evaluation: Evaluation,
+    names: dict[str, str],
+    published_name: str,
+    published: tuple[float, float | None] | None,
+) -> None:
+    rows = [(names[""], evaluation.score)]
+    if evaluation.other is not None:
+        rows.append((names["against"], evaluation.other))
+    rows += [(names[who], score) for who, score in evaluation.controls.items()]
+    shown = [
         (
             name,
             f"{score.accuracy:.1f}",
             "-" if score.validation is None else f"{score.validation:.1f}",
         )
-        for name, score in scores
+        for name, score in rows
     ]
     if published is not None:
-        rows.insert(1, (f"{method} as published", figure(published), "-"))
-    return rows
+        shown.insert(1, (published_name, figure(published), "-"))
+    print_table(("accuracy, %", "test", "validation"), shown)
 
 
 def _verdict(evaluation: Evaluation) -> str:
@@ -106,3 +133,25 @@ def _verdict(evaluation: Evaluation) -> str:
     gain = evaluation.score.accuracy - best.accuracy
     side = "above" if gain >= 0 else "below"
     return f"trained is {abs(gain):.1f} points {side} its best control ({CONTROLS[name]}) here"
+
+
+def _print_many(many: ManySplits, names: dict[str, str]) -> None:
+    print(f"{many.count} random splits, {many.kind}, with 95 % confidence intervals")
+    rows = [(names[""], interval(many.accuracy), "")]
+    if many.against is not None and many.gain_over_other is not None:
+        other = interval(many.against)
+        rows.append((names["against"], other, interval(many.gain_over_other, sign="+")))
+    rows += [
+        (names[who], interval(estimate), interval(many.gains[who], sign="+"))
+        for who, estimate in many.controls.items()
+    ]
+    print_table(("accuracy, %", "mean", "trained has more"), rows)
+    best = max(many.controls, key=lambda who: many.controls[who].mean)
+    print(f"{_sentence(many.gains[best])} its best control ({names[best]})")
+
+
+def _sentence(gain: Estimate) -> str:
+    if not gain.clear:
+        return f"trained differs by {gain.mean:+.1f} points, within noise, from"
+    side = "above" if gain.mean > 0 else "below"
+    return f"trained is {abs(gain.mean):.1f} points, clearly beyond noise, {side}"

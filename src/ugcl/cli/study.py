@@ -21,9 +21,9 @@ from ugcl.cli.common import (
     whole,
 )
 from ugcl.cli.progress import Progress
-from ugcl.evaluation import CONTROLS
-from ugcl.methods import METHODS
-from ugcl.study import accuracy_study
+from ugcl.errors import UGCLError
+from ugcl.methods import DEFAULT_PRESET
+from ugcl.study import Variant, accuracy_study
 
 
 def register(commands: Any) -> None:
@@ -32,26 +32,28 @@ def register(commands: Any) -> None:
         commands,
         "study",
         run,
-        "repeat training over seeds and presets and write the scores as data",
-        "ugcl study citeseer --out results.json --seeds 5 --hidden authors=1024",
+        "repeat training over seeds and settings and write the scores as data",
+        "ugcl study citeseer --out results.json --settings fast authors:hidden=1024",
     )
-    presets = METHODS["ugcl"].presets
     parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
     parser.add_argument("--out", required=True, metavar="FILE", help="the JSON file to write")
     parser.add_argument(
         "--runs", default="runs/study", metavar="DIR", help="where to keep the runs (runs/study)"
     )
     parser.add_argument(
-        "--settings", nargs="+", choices=tuple(presets), default=list(presets), help="which presets"
+        "--settings",
+        nargs="+",
+        type=_variant,
+        default=[Variant.parse(DEFAULT_PRESET)],
+        metavar="PRESET[:NAME=VALUE,...]",
+        help=f"which presets, each with changes or without (default: {DEFAULT_PRESET})",
     )
     parser.add_argument("--seeds", type=whole(1), default=5, help="how many seeds (default: 5)")
     parser.add_argument(
-        "--hidden",
-        nargs="*",
-        default=[],
-        type=_width,
-        metavar="PRESET=D",
-        help="another width for a preset, to fit a budget",
+        "--splits",
+        type=whole(2),
+        default=20,
+        help="how many random splits each run is scored on (default: 20)",
     )
     add_data_root(parser)
     add_compute_options(parser)
@@ -64,14 +66,15 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.graph,
             Path(arguments.out),
             Path(arguments.runs) / Path(arguments.out).stem,
-            presets=arguments.settings,
+            variants=arguments.settings,
             seeds=arguments.seeds,
-            given={preset: {"hidden": width} for preset, width in arguments.hidden},
+            splits=arguments.splits,
             command=shlex.join(["ugcl", *sys.argv[1:]]),
             data_root=arguments.data_root,
             device=arguments.device or "auto",
             threads=arguments.threads,
             reporter=Progress,
+            tell=say,
             should_stop=stop,
         )
         stopped = stop()
@@ -87,26 +90,31 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(result: dict[str, Any]) -> None:
     print_table(
-        ("preset", "width", "protocol", "seeds", "accuracy, %", *CONTROLS, "seconds"),
-        (
-            (
-                row["preset"],
-                str(row["hidden"]),
-                row["protocol"],
-                str(row["seeds"]),
-                figure(row["accuracy"]),
-                *(figure(row["controls"][name]) for name in CONTROLS),
-                figure(row["training_seconds"]),
-            )
-            for row in result["summary"]
-        ),
+        ("settings", "probe", "seeds", "one split", "many splits", "best control", "gain", "s"),
+        (_line(row) for row in result["summary"]),
     )
     if result["published"] is not None:
         print(f"published: {figure(result['published'])}")
 
 
-def _width(text: str) -> tuple[str, int]:
-    preset, _, width = text.partition("=")
-    if preset not in METHODS["ugcl"].presets or not width.isdigit() or int(width) < 1:
-        raise argparse.ArgumentTypeError(f"must look like authors=1024, not {text!r}")
-    return preset, int(width)
+def _line(row: dict[str, Any]) -> tuple[str, ...]:
+    controls = row["controls_mean"]
+    best = max(controls, key=lambda name: controls[name][0])
+    gain = row["differences"][best]
+    return (
+        row["variant"],
+        row["protocol"],
+        str(row["seeds"]),
+        figure(row["accuracy"]),
+        figure(row["accuracy_mean"]),
+        f"{best} {controls[best][0]:.1f}",
+        f"{gain['mean']:+.1f} [{gain['ci95'][0]:+.1f}, {gain['ci95'][1]:+.1f}]",
+        f"{row['training_seconds'][0]:.0f}",
+    )
+
+
+def _variant(text: str) -> Variant:
+    try:
+        return Variant.parse(text)
+    except UGCLError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error

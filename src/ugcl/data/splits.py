@@ -11,6 +11,7 @@ from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.validation import UNLABELLED
 
+Split = dict[str, npt.NDArray[np.int64]]
 SplitKind = Literal["own", "per-class", "fraction"]
 
 PER_CLASS = 20
@@ -20,7 +21,7 @@ FRACTION = 0.1
 
 def split_of(
     graph: Graph, kind: SplitKind | None = None, seed: int | None = None
-) -> tuple[dict[str, npt.NDArray[np.int64]], str]:
+) -> tuple[Split, str]:
     """The split to score a graph on, and its name.
 
     Without a kind and a seed it is the graph's own split, where it has one. A random split is a
@@ -48,9 +49,40 @@ def split_of(
     return draw(graph.labels, np.random.default_rng(seed or 0)), f"{kind}, split seed {seed or 0}"
 
 
-def _per_class(
-    labels: npt.NDArray[np.int64], rng: np.random.Generator
-) -> dict[str, npt.NDArray[np.int64]]:
+def selection_split(graph: Graph, kind: SplitKind | None = None) -> Split:
+    """The split whose training and validation nodes settings are chosen on.
+
+    The graph's own where it has one, else the random one of split seed 0. Its test nodes are the
+    only ones whose labels no choice of ours has seen.
+    """
+    return split_of(graph, None if {"train", "test"} <= set(graph.splits) else kind)[0]
+
+
+def pool_of(split: Split) -> npt.NDArray[np.int64]:
+    """The training and validation nodes of a split, those that choices may look at."""
+    return np.union1d(split["train"], split.get("val", np.empty(0, dtype=np.int64)))
+
+
+def resplits(labels: npt.NDArray[np.int64], split: Split, count: int) -> list[Split]:
+    """Splits of a split's training and validation nodes, to choose on with less chance.
+
+    Each draws at random as many training nodes of each class as the split has (at most half of the
+    class); all other nodes of the pool are for validation. There are no test nodes.
+    """
+    pool = pool_of(split)
+    wanted = np.bincount(labels[split["train"]], minlength=int(labels.max()) + 1)
+    drawn = []
+    for seed in range(count):
+        shuffled = np.random.default_rng(seed).permutation(pool)
+        members = [shuffled[labels[shuffled] == c] for c in range(wanted.size)]
+        train = np.concatenate(
+            [nodes[: min(w, -(-nodes.size // 2))] for nodes, w in zip(members, wanted, strict=True)]
+        )
+        drawn.append({"train": np.sort(train), "val": np.setdiff1d(pool, train)})
+    return drawn
+
+
+def _per_class(labels: npt.NDArray[np.int64], rng: np.random.Generator) -> Split:
     shuffled = rng.permutation(np.flatnonzero(labels != UNLABELLED))
     classes = range(int(labels.max()) + 1)
     members = [shuffled[labels[shuffled] == c] for c in classes]
@@ -60,15 +92,13 @@ def _per_class(
     return _sorted(train, rest[:count], rest[count:])
 
 
-def _fraction(
-    labels: npt.NDArray[np.int64], rng: np.random.Generator
-) -> dict[str, npt.NDArray[np.int64]]:
+def _fraction(labels: npt.NDArray[np.int64], rng: np.random.Generator) -> Split:
     shuffled = rng.permutation(np.flatnonzero(labels != UNLABELLED))
     count = max(1, round(FRACTION * shuffled.size))
     return _sorted(shuffled[:count], shuffled[count : 2 * count], shuffled[2 * count :])
 
 
-def _sorted(*parts: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int64]]:
+def _sorted(*parts: npt.NDArray[np.int64]) -> Split:
     return {
         name: np.sort(nodes) for name, nodes in zip(("train", "val", "test"), parts, strict=True)
     }

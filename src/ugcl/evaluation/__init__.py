@@ -1,15 +1,21 @@
 """Evaluation: linear probes, the controls beside them, collapse."""
 
 from ugcl.evaluation.collapse import Collapse, diagnose_collapse
-from ugcl.evaluation.controls import CONTROLS, control_embeddings
+from ugcl.evaluation.compare import Estimate, Outcomes, half_width, standard_error
+from ugcl.evaluation.controls import CONTROLS, Candidate, FeatureControls
 from ugcl.evaluation.probe import Protocol, Score, linear_probe
 
 __all__ = [
     "CONTROLS",
+    "Candidate",
     "Collapse",
+    "Estimate",
+    "FeatureControls",
+    "Outcomes",
     "Protocol",
     "Score",
-    "control_embeddings",
     "diagnose_collapse",
+    "half_width",
     "linear_probe",
+    "standard_error",
 ]

@@ -1,34 +1,204 @@
-"""Controls: what an embedding must beat before training can claim to have helped."""
+"""Controls: what an embedding must beat before training can claim to have helped.
+
+They are as strong as a fair opponent would make them: how far to smooth and how to scale the
+features is chosen on validation nodes, once for a graph, as the settings of a method are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
-import torch
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy import linalg
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
 
+from ugcl.evaluation.probe import Labels, Split, validation_accuracy
 from ugcl.graph import Graph
-from ugcl.methods import Model
+from ugcl.scope import normalised_adjacency
+from ugcl.views import FeatureScaling, dense_if_crowded, scale_features
 
 CONTROLS = {
     "raw": "raw features",
-    "smooth": "smoothed features A^n X",
+    "smooth": "smoothed features A^k X",
+    "pca": "principal components of AX, read out",
     "untrained": "untrained encoder, same readout",
 }
-"""The controls and what they are."""
+"""The controls and what they are. All but `untrained` depend on the graph and the splits alone."""
+
+SCALINGS: tuple[FeatureScaling, ...] = ("none", "l2", "tfidf")
+SMOOTHING = {"raw": (0,), "smooth": (1, 2, 3, 5, 10, 15, 20), "pca": (0, 2, 5, 10, 15)}
+"""Values of k that each control tries."""
+
+SELF_LOOPS = 2.0
+COMPONENTS = 512
+"""Components of the control `pca`."""
+
+MOST_COLUMNS = 1024
+"""`raw` and `smooth` go by so many leading singular directions where a probe would see more."""
+
+NARROW = 2048
+"""A matrix of up to so many columns is decomposed exactly."""
+
+RIDGE = (1e-4, 1e-3, 1e-2, 1e-1)
+"""Penalties that the screening tries, relative to the total squared length of the inputs."""
+
+FINALISTS = 3
+"""Candidates of each control that the screening leaves for the honest probe."""
 
 
-def control_embeddings(
-    untrained: Model, graph: Graph, device: torch.device | str = "cpu"
-) -> dict[str, Any]:
-    """The controls of a model, under the names of `CONTROLS`; sparse features stay sparse.
+@dataclass(frozen=True)
+class Candidate:
+    """One way to make a control.
 
-    Args:
-        untrained: the model as it was before training, with the same settings and seed.
-        graph: the graph.
-        device: where to compute.
+    Attributes:
+        control: which control.
+        scaling: how the features are scaled.
+        k: how often they are smoothed; for `pca` the scope of the readout `(H + A^k H)/2`.
     """
-    return {
-        "raw": untrained.raw(graph),
-        "smooth": untrained.smooth(graph),
-        "untrained": untrained.to(device).embed(graph, device),
-    }
+
+    control: str
+    scaling: FeatureScaling
+    k: int
+
+
+@dataclass(frozen=True)
+class FeatureControls:
+    """The controls that a graph's features and edges give without training.
+
+    Attributes:
+        graph: the graph.
+        most_columns: with more columns than this, features are replaced by this many leading
+            singular directions; None to keep them all.
+    """
+
+    graph: Graph
+    most_columns: int | None = None
+
+    @classmethod
+    def for_splits(cls, graph: Graph, splits: Sequence[Split]) -> FeatureControls:
+        """With as many columns as probes on these splits can take in reasonable time.
+
+        A probe works in the span of its training rows, so few training nodes or few columns need
+        no reduction.
+        """
+        most = max(split["train"].size for split in splits)
+        return cls(graph, MOST_COLUMNS if min(most, graph.num_features) > MOST_COLUMNS else None)
+
+    def candidates(
+        self, wanted: frozenset[Candidate] | None = None
+    ) -> Iterator[tuple[Candidate, Any]]:
+        """Every candidate (or those wanted) with its matrix, dense or sparse."""
+        adjacency = normalised_adjacency(self.graph.adjacency, SELF_LOOPS)
+        for scaling in SCALINGS:
+            scaled = scale_features(self.graph.features, scaling)
+            asked = {
+                control: [
+                    k for k in steps if wanted is None or Candidate(control, scaling, k) in wanted
+                ]
+                for control, steps in SMOOTHING.items()
+            }
+            if asked["raw"] or asked["smooth"]:
+                start = scaled if self.most_columns is None else leading(scaled, self.most_columns)
+                for k, matrix in _smoothed(adjacency, start, asked["raw"] + asked["smooth"]):
+                    yield Candidate("smooth" if k else "raw", scaling, k), matrix
+            if asked["pca"]:
+                hidden = leading(adjacency @ scaled, COMPONENTS)
+                for k, matrix in _smoothed(adjacency, hidden, asked["pca"]):
+                    yield Candidate("pca", scaling, k), (hidden + matrix) / 2
+
+    def choose(self, splits: Sequence[Split]) -> dict[str, Candidate]:
+        """The candidate of each control that is best on the validation nodes of these splits.
+
+        Ridge regression, which is cheap, leaves the best few of each control; the honest probe
+        decides between those.
+        """
+        labels = self.graph.labels
+        assert labels is not None
+        screened: dict[str, list[tuple[float, Candidate]]] = {control: [] for control in SMOOTHING}
+        for candidate, matrix in self.candidates():
+            score = fmean(ridge_validation(matrix, labels, split) for split in splits)
+            screened[candidate.control].append((-score, candidate))
+        finalists = frozenset(
+            candidate
+            for ranked in screened.values()
+            for _, candidate in sorted(ranked, key=lambda pair: pair[0])[:FINALISTS]
+        )
+        best: dict[str, tuple[float, Candidate]] = {}
+        for candidate, matrix in self.candidates(finalists):
+            score = fmean(validation_accuracy(matrix, labels, split) for split in splits)
+            if candidate.control not in best or score > best[candidate.control][0]:
+                best[candidate.control] = score, candidate
+        return {control: best[control][1] for control in SMOOTHING}
+
+
+def _smoothed(adjacency: Any, matrix: Any, steps: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    """`A^k matrix` for each k of ascending steps; dense once that is smaller."""
+    done = 0
+    for k in steps:
+        for _ in range(k - done):
+            matrix = dense_if_crowded(adjacency @ matrix)
+        done = k
+        yield k, matrix
+
+
+def leading(matrix: Any, columns: int) -> npt.NDArray[np.float32]:
+    """The matrix in coordinates of its leading singular directions, `U S`.
+
+    A matrix that has no more columns stays as it is. The directions of a narrow one come from its
+    Gram matrix; those of a wide one are found by a randomised method (Halko et al., 2011) with a
+    fixed seed.
+    """
+    matrix = dense_if_crowded(matrix)
+    if matrix.shape[1] <= columns:
+        return _dense(matrix)
+    if matrix.shape[1] <= NARROW:
+        gram = matrix.T @ matrix
+        _, directions = linalg.eigh(
+            _dense(gram), subset_by_index=(matrix.shape[1] - columns, matrix.shape[1] - 1)
+        )
+        return _dense(matrix @ directions[:, ::-1])
+    left, values, _ = randomized_svd(matrix, min(columns, matrix.shape[0]), random_state=0)
+    return np.ascontiguousarray(left * values, dtype=np.float32)
+
+
+def ridge_validation(matrix: Any, labels: Labels, split: Split) -> float:
+    """Best validation accuracy of ridge regression, over penalties and row normalisation."""
+    train, held = split["train"], split["val"]
+    targets = np.eye(int(labels.max()) + 1, dtype=np.float32)[labels[train]]
+    best = 0.0
+    for row_normalised in (False, True):
+        rows = [_dense(matrix[nodes]) for nodes in (train, held)]
+        if row_normalised:
+            rows = [normalize(part) for part in rows]
+        for predicted in _ridge_path(rows[0], targets, rows[1]):
+            best = max(best, float((predicted.argmax(axis=1) == labels[held]).mean()))
+    return 100 * best
+
+
+def _ridge_path(
+    train: npt.NDArray[np.float32], targets: npt.NDArray[np.float32], held: npt.NDArray[np.float32]
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Predictions for `held` at every penalty, by the smaller of the two Gram matrices.
+
+    `held X^T (X X^T + p I)^-1 Y` or `held (X^T X + p I)^-1 X^T Y`, all centred.
+    """
+    mean, offset = train.mean(axis=0), targets.mean(axis=0)
+    train, held, targets = train - mean, held - mean, targets - offset
+    if train.shape[0] < train.shape[1]:
+        gram, right, left = train @ train.T, targets, held @ train.T
+    else:
+        gram, right, left = train.T @ train, train.T @ targets, held
+    scale = float(np.trace(gram)) or 1.0
+    for penalty in RIDGE:
+        shifted = gram + penalty * scale * np.eye(gram.shape[0], dtype=np.float32)
+        yield left @ linalg.solve(shifted, right, assume_a="pos") + offset
+
+
+def _dense(rows: Any) -> npt.NDArray[np.float32]:
+    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +23,3 @@ class Model(nn.Module, ABC):
     @abstractmethod
     def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:
         """Embeddings of all nodes, float32, in the graph's order."""
-
-    @abstractmethod
-    def raw(self, graph: Graph) -> Any:
-        """Control: the features as the encoder sees them, dense or sparse."""
-
-    @abstractmethod
-    def smooth(self, graph: Graph) -> Any:
-        """Control: the features, smoothed as the readout smooths H, dense or sparse."""

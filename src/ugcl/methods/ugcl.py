@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -160,16 +159,6 @@ class UGCLModel(Model):
         held = self.column_weights
         weights = held.cpu().numpy() if held is not None and held.any() else None
         return scale_features(graph.features, self.settings.feature_scaling, weights)
-
-    def smooth(self, graph: Graph) -> Any:
-        """A^n X with this model's adjacency and readout scope."""
-        adjacency = normalised_adjacency(graph.adjacency, self.settings.self_loops)
-        features = self.raw(graph)
-        for _ in range(self.settings.readout_scope):
-            features = adjacency @ features
-            if sp.issparse(features) and features.nnz > 0.3 * np.prod(features.shape):
-                features = features.toarray()
-        return features
 
 
 def _joined(patch: Tensor, context: Tensor, readout: Readout) -> Tensor:

@@ -2,12 +2,13 @@
 
 from ugcl.runs.config import RunConfig, new_config
 from ugcl.runs.embed import embed_graph
-from ugcl.runs.evaluate import Evaluation, evaluate_run
+from ugcl.runs.evaluate import Evaluation, ManySplits, evaluate_run
 from ugcl.runs.folder import Run
 from ugcl.runs.train import Reporter, open_run, train_run
 
 __all__ = [
     "Evaluation",
+    "ManySplits",
     "Reporter",
     "Run",
     "RunConfig",

@@ -1,15 +1,65 @@
-"""Scoring a run: its embeddings and its controls, by the same probe on the same split."""
+"""Scoring a run: its embeddings and its controls, by the same probe on the same splits."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ugcl.data import SplitKind, split_of
+from ugcl.data.splits import Split, pool_of, selection_split
 from ugcl.errors import UGCLError
-from ugcl.evaluation import Protocol, Score, control_embeddings, linear_probe
+from ugcl.evaluation import Estimate, Outcomes, Protocol, Score, linear_probe
+from ugcl.graph import Graph
+from ugcl.runs.controls import feature_control_scores
 from ugcl.runs.folder import Run
 from ugcl.training import resolve_device
+
+
+@dataclass(frozen=True)
+class ManySplits:
+    """Accuracies over many random splits, and paired differences.
+
+    Attributes:
+        kind: which kind of split.
+        count: how many.
+        accuracy: the run's mean accuracy.
+        controls: those of the controls, by name.
+        gains: how much more the run has than each control.
+        against: the other run's, where one was given.
+        gain_over_other: how much more the run has than the other run.
+    """
+
+    kind: str
+    count: int
+    accuracy: Estimate
+    controls: dict[str, Estimate]
+    gains: dict[str, Estimate]
+    against: Estimate | None = None
+    gain_over_other: Estimate | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        accuracy = self.accuracy.to_json()
+        result = {
+            "splits": self.count,
+            "splits_kind": self.kind,
+            "accuracy_mean": accuracy.pop("mean"),
+            "accuracy_ci95": accuracy.pop("ci95"),
+            **{f"accuracy_{name}": value for name, value in accuracy.items()},
+            "controls_mean": {n: round(e.mean, 4) for n, e in self.controls.items()},
+            "controls_ci95": {
+                n: [round(e.low, 4), round(e.high, 4)] for n, e in self.controls.items()
+            },
+            "differences": {name: gain.to_json() for name, gain in self.gains.items()},
+        }
+        if self.against is not None and self.gain_over_other is not None:
+            result["against_mean"] = round(self.against.mean, 4)
+            result["difference_to_other"] = self.gain_over_other.to_json()
+        return result
 
 
 @dataclass(frozen=True)
@@ -23,6 +73,8 @@ class Evaluation:
         seed: the training seed.
         score: the run's.
         controls: those of the controls, by name.
+        other: that of the run it is compared with, where there is one.
+        many: the same over many splits, where asked for.
     """
 
     protocol: Protocol
@@ -31,10 +83,12 @@ class Evaluation:
     seed: int
     score: Score
     controls: dict[str, Score]
+    other: Score | None = None
+    many: ManySplits | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
-        return {
+        result = {
             "accuracy": round(self.score.accuracy, 4),
             "validation": _rounded(self.score.validation),
             "controls": {name: round(s.accuracy, 4) for name, s in self.controls.items()},
@@ -46,7 +100,11 @@ class Evaluation:
             "split_sizes": self.sizes,
             "seed": self.seed,
             "chosen": dict(self.score.chosen),
+            "controls_chosen": {name: dict(score.chosen) for name, score in self.controls.items()},
         }
+        if self.other is not None:
+            result["against"] = round(self.other.accuracy, 4)
+        return result if self.many is None else result | self.many.to_json()
 
 
 def evaluate_run(
@@ -55,43 +113,135 @@ def evaluate_run(
     *,
     split: SplitKind | None = None,
     split_seed: int | None = None,
+    splits: int | None = None,
+    against: Run | None = None,
     graph: str | None = None,
     data_root: str | None = None,
     device: str | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> Evaluation:
     """Score a finished run beside its controls.
+
+    The controls' smoothing and scaling are chosen on the training and validation nodes of the
+    graph's own split (of the random one with seed 0 where it has none), the pool on which our
+    presets were chosen, too; random splits never test a node of that pool.
 
     Args:
         run: the run.
         protocol: which probe.
         split: which kind of split; by default the graph's own where it has one.
         split_seed: seed of a random split.
+        splits: also score on so many random splits, with seeds from `split_seed` (or 0) on.
+        against: another run on the same graph to compare with.
         graph: where the run's graph is now, if it has moved or has labels that it had not.
         data_root: the folder of raw data sets, where it is not that of training any more.
         device: where to embed the untrained control; by default where the run was trained.
+        tell: is told what takes time.
     """
+    if splits is not None and split == "own":
+        raise UGCLError("there is one split of the graph's own: leave out --splits or --split own")
+    loaded = run.config.load_graph(graph, data_root)
+    one, name = split_of(loaded, split, split_seed)
+    where = resolve_device(device or run.config.device)
+    untrained = run.config.untrained_model(loaded.num_features).to(where).embed(loaded, where)
+    compared = {"": (_embeddings(run, loaded), run.config.seed)}
+    if against is not None:
+        compared["against"] = _embeddings(against, loaded), against.config.seed
+    compared["untrained"] = untrained, run.config.seed
+    scorer = _Scorer(loaded, protocol, selection_split(loaded, split), compared, tell)
+
+    parts = scorer.testable(one)
+    scores = scorer.scores([parts])[0]
+    many = None
+    if splits is not None:
+        first = split_seed or 0
+        drawn = [split_of(loaded, split, seed) for seed in range(first, first + splits)]
+        testable = [scorer.testable(drawn_split) for drawn_split, _ in drawn]
+        kind = drawn[0][1].partition(",")[0]
+        many = _many(kind, loaded.num_nodes, testable, scorer.scores(testable))
+    return Evaluation(
+        protocol,
+        name,
+        {part: int(nodes.size) for part, nodes in parts.items()},
+        run.config.seed,
+        scores.pop(""),
+        other=scores.pop("against", None),
+        controls=scores,
+        many=many,
+    )
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores embeddings and the graph's controls by one probe on the same splits.
+
+    Attributes:
+        graph: the graph, with labels.
+        protocol: which probe.
+        chosen_on: the split on whose training and validation nodes choices are made.
+        compared: the embeddings to score, each with the seed of the authors' probe.
+        tell: is told what takes time.
+    """
+
+    graph: Graph
+    protocol: Protocol
+    chosen_on: Split
+    compared: dict[str, tuple[npt.NDArray[np.float32], int]]
+    tell: Callable[[str], None]
+
+    def testable(self, split: Split) -> Split:
+        """The split without test nodes that choices were made on."""
+        return split | {"test": np.setdiff1d(split["test"], pool_of(self.chosen_on))}
+
+    def scores(self, splits: Sequence[Split]) -> list[dict[str, Score]]:
+        """For each split, the score of everything that is compared and of the controls."""
+        labels = self.graph.labels
+        assert labels is not None
+        result = feature_control_scores(
+            self.graph, self.chosen_on, splits, self.protocol, self.tell
+        )
+        for who, (matrix, seed) in self.compared.items():
+            for split, scores in zip(splits, result, strict=True):
+                scores[who] = linear_probe(
+                    matrix, labels, split, self.protocol, dataset=self.graph.name, seed=seed
+                )
+        return result
+
+
+def _many(
+    kind: str, num_nodes: int, splits: Sequence[Split], scores: Sequence[dict[str, Score]]
+) -> ManySplits:
+    outcomes = {
+        who: Outcomes.gather(
+            num_nodes,
+            [split["test"] for split in splits],
+            [row[who].correct for row in scores],
+        )
+        for who in scores[0]
+    }
+    own, other = outcomes.pop(""), outcomes.pop("against", None)
+    return ManySplits(
+        kind,
+        len(splits),
+        own.accuracy(),
+        {who: outcome.accuracy() for who, outcome in outcomes.items()},
+        {who: own.gain_over(outcome) for who, outcome in outcomes.items()},
+        None if other is None else other.accuracy(),
+        None if other is None else own.gain_over(other),
+    )
+
+
+def _embeddings(run: Run, graph: Graph) -> npt.NDArray[np.float32]:
     run.require_finished()
-    config = run.config
-    loaded = config.load_graph(graph, data_root)
-    parts, name = split_of(loaded, split, split_seed)
+    if run.config.fingerprint != graph.fingerprint:
+        raise UGCLError(f"{run.path} was trained on another graph: compare runs on the same graph")
     embeddings = run.embeddings()
-    if embeddings.shape[0] != loaded.num_nodes:
+    if embeddings.shape[0] != graph.num_nodes:
         raise UGCLError(
             f"{run.path} has embeddings of {embeddings.shape[0]:,} nodes but its graph has "
-            f"{loaded.num_nodes:,}: train the run again"
+            f"{graph.num_nodes:,}: train the run again"
         )
-    assert loaded.labels is not None
-    compared = {"": embeddings} | control_embeddings(
-        config.untrained_model(loaded.num_features), loaded, resolve_device(device or config.device)
-    )
-    scores = {
-        who: linear_probe(
-            matrix, loaded.labels, parts, protocol, dataset=loaded.name, seed=config.seed
-        )
-        for who, matrix in compared.items()
-    }
-    sizes = {part: int(nodes.size) for part, nodes in parts.items()}
-    return Evaluation(protocol, name, sizes, config.seed, scores.pop(""), scores)
+    return embeddings
 
 
 def _rounded(value: float | None) -> float | None:

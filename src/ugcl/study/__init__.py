@@ -2,5 +2,6 @@
 
 from ugcl.study.accuracy import accuracy_study
 from ugcl.study.published import published_accuracy
+from ugcl.study.variant import Variant
 
-__all__ = ["accuracy_study", "published_accuracy"]
+__all__ = ["Variant", "accuracy_study", "published_accuracy"]

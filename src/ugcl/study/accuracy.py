@@ -7,16 +7,21 @@ already is not computed again.
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from ugcl.errors import UGCLError
-from ugcl.evaluation import CONTROLS, Protocol
+from ugcl.evaluation import Protocol, half_width, standard_error
 from ugcl.files import check_writable, write_json
+from ugcl.methods import DEFAULT_PRESET
+from ugcl.provenance import source_commit
 from ugcl.runs import Reporter, Run, evaluate_run, new_config, open_run, train_run
 from ugcl.study.published import published_accuracy
+from ugcl.study.variant import Variant
 
 PROTOCOLS: tuple[Protocol, ...] = ("honest", "paper")
 
@@ -27,71 +32,80 @@ def accuracy_study(
     runs: Path,
     *,
     method: str = "ugcl",
-    presets: Sequence[str] = ("fast", "paper", "authors"),
+    variants: Sequence[Variant] = (Variant(DEFAULT_PRESET, {}),),
     seeds: int = 5,
-    given: dict[str, dict[str, Any]] | None = None,
+    splits: int = 20,
     command: str = "",
     data_root: str | None = None,
     device: str = "auto",
     threads: int | None = None,
     reporter: Callable[[str], Reporter | None] = lambda title: None,
+    tell: Callable[[str], None] = lambda text: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
-    """Train and score `seeds` runs of each preset; write the result to `out` as it grows.
+    """Train and score `seeds` runs of each variant; write the result to `out` as it grows.
 
     Args:
         graph: a data set's name or a path.
         out: the JSON file of the result.
         runs: the folder that keeps the run folders.
         method: the method's name.
-        presets: which presets.
+        variants: which presets, and what is changed in them.
         seeds: how many training seeds, from 0.
-        given: settings that replace a preset's, by preset: for a width that fits the budget.
+        splits: how many random splits each run is scored on, besides the graph's own.
         command: the command that makes the result, to stand beside it.
         data_root: the folder of raw data sets.
         device: where to compute.
         threads: threads on the CPU.
         reporter: who is told about the training of a run, given its title.
+        tell: is told what else takes time.
         should_stop: asked after every epoch and every run.
     """
     check_writable(out)
-    rows = _known_rows(out, graph, method) if out.is_file() else []
-    for preset in presets:
-        changed = (given or {}).get(preset, {})
-        for seed in range(seeds):
-            if should_stop():
-                break
-            config, loaded = new_config(
-                graph,
-                method=method,
-                preset=preset,
-                given=changed,
-                seed=seed,
-                data_root=data_root,
-                device=device,
-                threads=threads,
+    known = _known(out, graph, method) if out.is_file() else {"rows": [], "commands": []}
+    rows, commands = known["rows"], known["commands"]
+    if command and command not in commands:
+        commands.append(command)
+    for variant, seed in product(variants, range(seeds)):
+        if should_stop():
+            break
+        config, loaded = new_config(
+            graph,
+            method=method,
+            preset=variant.preset,
+            given=variant.changes,
+            seed=seed,
+            data_root=data_root,
+            device=device,
+            threads=threads,
+        )
+        asked = {**config.settings.values(), "fingerprint": config.fingerprint, "splits": splits}
+        mine = [row for row in rows if (row["variant"], row["seed"]) == (str(variant), seed)]
+        if any({**row["settings"], **_about(row)} != asked for row in mine):
+            raise UGCLError(
+                f"{out} holds results of '{variant}' with other settings, another graph or another "
+                "number of splits: choose another --out"
             )
-            asked = {**config.settings.values(), "fingerprint": config.fingerprint}
-            known = [row for row in rows if (row["preset"], row["seed"]) == (preset, seed)]
-            if any({**r["settings"], "fingerprint": r["fingerprint"]} != asked for r in known):
-                raise UGCLError(
-                    f"{out} holds results of '{preset}' with other settings or another graph: "
-                    "choose another --out"
-                )
-            missing = [p for p in PROTOCOLS if p not in {row["protocol"] for row in known}]
-            if not missing:
-                continue
-            run = open_run(runs / f"{preset}-{seed}", config, loaded, resume=True)
-            title = f"{config.graph}, {preset}, seed {seed}"
-            train_run(run, loaded, reporter=reporter(title), should_stop=should_stop)
-            if not run.finished:
-                break
-            rows += [_row(run, protocol) for protocol in missing]
-            write_json(out, _result(graph, method, command, rows))
-    return _result(graph, method, command, rows)
+        missing = [p for p in PROTOCOLS if p not in {row["protocol"] for row in mine}]
+        if not missing:
+            continue
+        run = open_run(runs / f"{variant}-{seed}".replace(":", "+"), config, loaded, resume=True)
+        title = f"{config.graph}, {variant}, seed {seed}"
+        train_run(run, loaded, reporter=reporter(title), should_stop=should_stop)
+        if not run.finished:
+            break
+        for protocol in missing:
+            tell(f"{title}: scoring by the {protocol} probe on {splits} splits")
+            rows.append({"variant": str(variant)} | _row(run, protocol, splits, data_root))
+        write_json(out, _result(graph, method, commands, rows))
+    return _result(graph, method, commands, rows)
 
 
-def _row(run: Run, protocol: Protocol) -> dict[str, Any]:
+def _about(row: dict[str, Any]) -> dict[str, Any]:
+    return {"fingerprint": row["fingerprint"], "splits": row["splits"]}
+
+
+def _row(run: Run, protocol: Protocol, splits: int, data_root: str | None) -> dict[str, Any]:
     metrics = run.metrics()
     return {
         "preset": run.config.preset,
@@ -99,7 +113,9 @@ def _row(run: Run, protocol: Protocol) -> dict[str, Any]:
         "protocol": protocol,
         **{
             name: value
-            for name, value in evaluate_run(run, protocol).to_json().items()
+            for name, value in evaluate_run(run, protocol, splits=splits, data_root=data_root)
+            .to_json()
+            .items()
             if name not in ("protocol", "seed")
         },
         "epochs": metrics["epochs"],
@@ -109,13 +125,16 @@ def _row(run: Run, protocol: Protocol) -> dict[str, Any]:
         "threads": run.config.threads,
         "fingerprint": run.config.fingerprint,
         "commit": metrics.get("commit", ""),
+        "scored_by": source_commit(),
         "versions": metrics["versions"],
     }
 
 
-def _result(graph: str, method: str, command: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _result(
+    graph: str, method: str, commands: list[str], rows: list[dict[str, Any]]
+) -> dict[str, Any]:
     return {
-        "command": command,
+        "commands": commands,
         "graph": graph,
         "method": method,
         "published": published_accuracy(method, graph),
@@ -125,31 +144,60 @@ def _result(graph: str, method: str, command: str, rows: list[dict[str, Any]]) -
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Mean and deviation over the seeds, for each preset and protocol, with the controls."""
-    keys = list(dict.fromkeys((row["preset"], row["protocol"]) for row in rows))
+    """Means over the seeds, for each variant and protocol, with the controls.
+
+    `accuracy` and `controls` are on the one split, with the deviation over seeds; `accuracy_mean`
+    is over the many splits, also with the deviation over seeds; `differences` are those over the
+    many splits with their 95 % intervals, in which seeds, splits and nodes count.
+    """
+    keys = list(dict.fromkeys((row["variant"], row["protocol"]) for row in rows))
     result = []
-    for preset, protocol in keys:
-        group = [r for r in rows if (r["preset"], r["protocol"]) == (preset, protocol)]
-        controls = {
-            name: mean_and_deviation([row["controls"][name] for row in group]) for name in CONTROLS
-        }
-        gains = {
-            name: mean_and_deviation([row["accuracy"] - row["controls"][name] for row in group])
-            for name in CONTROLS
-        }
+    for variant, protocol in keys:
+        group = [r for r in rows if (r["variant"], r["protocol"]) == (variant, protocol)]
+        controls = list(group[0]["controls"])
         result.append(
             {
-                "preset": preset,
+                "variant": variant,
                 "protocol": protocol,
                 "seeds": len(group),
                 "hidden": group[0]["settings"].get("hidden"),
                 "accuracy": mean_and_deviation([row["accuracy"] for row in group]),
-                "controls": controls,
-                "gain_over": gains,
+                "controls": {
+                    name: mean_and_deviation([row["controls"][name] for row in group])
+                    for name in controls
+                },
+                "accuracy_mean": mean_and_deviation([row["accuracy_mean"] for row in group]),
+                "controls_mean": {
+                    name: mean_and_deviation([row["controls_mean"][name] for row in group])
+                    for name in controls
+                },
+                "differences": {
+                    name: combined_difference([row["differences"][name] for row in group])
+                    for name in controls
+                },
                 "training_seconds": mean_and_deviation([row["training_seconds"] for row in group]),
             }
         )
     return result
+
+
+def combined_difference(of_seeds: list[dict[str, Any]]) -> dict[str, Any]:
+    """The mean over seeds of a paired difference, and its interval.
+
+    All seeds share splits and nodes, so these errors do not shrink with more seeds; the spread of
+    the seeds comes on top.
+    """
+    means = [difference["mean"] for difference in of_seeds]
+    mean = statistics.fmean(means)
+    errors = [
+        (math.sqrt(statistics.fmean(d[name] ** 2 for d in of_seeds)), degrees)
+        for name, degrees in (
+            ("error_splits", len(of_seeds[0]["by_split"]) - 1),
+            ("error_nodes", math.inf),
+        )
+    ]
+    half = half_width([(standard_error(means), len(means) - 1), *errors])
+    return {"mean": round(mean, 2), "ci95": [round(mean - half, 2), round(mean + half, 2)]}
 
 
 def mean_and_deviation(values: list[float]) -> tuple[float, float | None]:
@@ -158,13 +206,12 @@ def mean_and_deviation(values: list[float]) -> tuple[float, float | None]:
     return round(statistics.fmean(values), 2), deviation
 
 
-def _known_rows(out: Path, graph: str, method: str) -> list[dict[str, Any]]:
-    """The rows of a result file, which must be of this graph and method."""
-    needed = {"preset", "seed", "protocol", "settings", "fingerprint"}
+def _known(out: Path, graph: str, method: str) -> dict[str, Any]:
+    """What a result file holds, which must be of this graph and method."""
+    needed = {"variant", "seed", "protocol", "settings", "fingerprint", "splits"}
     try:
-        read = json.loads(out.read_text("utf-8"))
-        rows: list[dict[str, Any]] = read["rows"]
-        of_study = all(needed <= set(row) for row in rows)
+        read: dict[str, Any] = json.loads(out.read_text("utf-8"))
+        of_study = all(needed <= set(row) for row in read["rows"]) and "commands" in read
         about = (read["graph"], read["method"])
     except (KeyError, TypeError, ValueError):
         of_study, about = False, (graph, method)
@@ -172,4 +219,4 @@ def _known_rows(out: Path, graph: str, method: str) -> list[dict[str, Any]]:
         raise UGCLError(f"{out} is not the result of a study: choose another --out")
     if about != (graph, method):
         raise UGCLError(f"{out} is about {about[1]} on {about[0]}: choose another --out")
-    return rows
+    return read

@@ -11,6 +11,8 @@ from sklearn.preprocessing import normalize
 
 FeatureScaling = Literal["none", "row", "l2", "tfidf"]
 
+CROWDED = 0.15
+
 
 def scale_features(
     features: Any, scaling: FeatureScaling, column_weights: npt.NDArray[np.float32] | None = None
@@ -31,6 +33,15 @@ def scale_features(
         weights = inverse_frequency(features) if column_weights is None else column_weights
         features = features @ sp.diags_array(weights, format="csr")
     return normalize(features, norm="l1" if scaling == "row" else "l2")
+
+
+def dense_if_crowded(matrix: Any) -> Any:
+    """A sparse matrix of which more than `CROWDED` is not zero, made dense; others as they are.
+
+    Dense products do about ten times as many operations in a second as sparse ones.
+    """
+    crowded = sp.issparse(matrix) and matrix.nnz > CROWDED * np.prod(matrix.shape)
+    return matrix.toarray() if crowded else matrix
 
 
 def inverse_frequency(features: Any) -> npt.NDArray[np.float32]:

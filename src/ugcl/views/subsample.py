@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import torch
 
 from ugcl.scope import normalised_adjacency
+from ugcl.views.features import dense_if_crowded
 from ugcl.views.sampling import Nodes, Sampling, row_entries, sample_nodes
 from ugcl.views.view import View
 
@@ -45,7 +46,7 @@ class Subsampler:
         seed: int,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.structure, self.features = adjacency, features
+        self.structure, self.features = adjacency, dense_if_crowded(features)
         self.size, self.sampling, self.seed, self.device = size, sampling, seed, device
         self.self_loops = self_loops
         self.renormalise = normalisation == "subgraph"

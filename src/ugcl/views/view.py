@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ugcl.sparse import SparseMatrix
+from ugcl.views.features import dense_if_crowded
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class View:
     def of(cls, adjacency: Any, features: Any, device: torch.device | str = "cpu") -> View:
         """View of a normalised SciPy adjacency and of features, SciPy sparse or dense."""
         held = SparseMatrix.from_scipy(adjacency, symmetric=True, device=device)
+        features = dense_if_crowded(features)
         if sp.issparse(features):
             return cls(held, SparseMatrix.from_scipy(features, device=device), None)
         dense = torch.from_numpy(np.array(features)).to(device)

@@ -1,0 +1,119 @@
+"""Scores of the controls that depend on the graph alone, computed once for all its runs."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ugcl.data.cache import user_cache
+from ugcl.data.splits import Split, resplits
+from ugcl.errors import UGCLError
+from ugcl.evaluation import Candidate, FeatureControls, Protocol, Score, linear_probe
+from ugcl.files import write_json
+from ugcl.graph import Graph
+
+RESPLITS = 4
+"""How often the pool is split anew to choose a control's smoothing and scaling."""
+
+VERSION = "1"
+"""Raise it when controls or probes score otherwise within one version of the package."""
+
+
+def feature_control_scores(
+    graph: Graph,
+    chosen_on: Split,
+    splits: Sequence[Split],
+    protocol: Protocol,
+    tell: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Score]]:
+    """For each split, the score of each control that features and edges give without training.
+
+    Results are kept in the user's cache folder, by everything that they depend on.
+
+    Args:
+        graph: the graph, with labels.
+        chosen_on: the split on whose training and validation nodes the controls are chosen.
+        splits: the splits to score on.
+        protocol: which probe.
+        tell: is told what takes time.
+    """
+    labels = graph.labels
+    assert labels is not None
+    controls = FeatureControls.for_splits(graph, splits)
+    base = _digest(graph.fingerprint, labels, chosen_on, controls.most_columns)
+
+    def choose() -> dict[str, Any]:
+        tell("choosing how far the controls smooth and how they scale, on validation nodes")
+        chosen = controls.choose(resplits(labels, chosen_on, RESPLITS))
+        return {control: [candidate.scaling, candidate.k] for control, candidate in chosen.items()}
+
+    choice = _kept(f"choice-{base}", choose)
+    wanted = frozenset(Candidate(control, *how) for control, how in choice.items())
+
+    def score() -> dict[str, Any]:
+        tell(f"scoring the controls on {len(splits)} split{'s' * (len(splits) > 1)}")
+        return {
+            candidate.control: [
+                _to_row(linear_probe(matrix, labels, split, protocol, dataset=graph.name))
+                for split in splits
+            ]
+            for candidate, matrix in controls.candidates(wanted)
+        }
+
+    rows = _kept(f"scores-{_digest(base, protocol, *splits)}", score)
+    return [
+        {
+            control: _from_row(rows[control][number], {"scaling": scaling, "k": k})
+            for control, (scaling, k) in choice.items()
+        }
+        for number in range(len(splits))
+    ]
+
+
+def _to_row(score: Score) -> dict[str, Any]:
+    return {
+        "accuracy": score.accuracy,
+        "validation": score.validation,
+        "chosen": dict(score.chosen),
+        "tested": score.correct.size,
+        "correct": np.packbits(score.correct).tobytes().hex(),
+    }
+
+
+def _from_row(row: dict[str, Any], how: dict[str, Any]) -> Score:
+    packed = np.frombuffer(bytes.fromhex(row["correct"]), dtype=np.uint8)
+    correct = np.unpackbits(packed, count=row["tested"]).astype(bool)
+    return Score(row["accuracy"], row["validation"], how | row["chosen"], correct)
+
+
+def _kept(name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """A JSON value from the user's cache folder, or computed and, where that can be, kept there."""
+    path = user_cache() / "controls" / f"{name}.json"
+    with contextlib.suppress(OSError, ValueError):
+        read = json.loads(path.read_text("utf-8"))
+        if isinstance(read, dict):
+            return read
+    value = compute()
+    with contextlib.suppress(OSError, UGCLError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, value)
+    return value
+
+
+def _digest(*parts: Any) -> str:
+    digest = hashlib.sha256(f"{version('ugcl')} {VERSION}".encode())
+    for part in parts:
+        if isinstance(part, dict):
+            for name, nodes in sorted(part.items()):
+                digest.update(name.encode() + np.ascontiguousarray(nodes, np.int64).tobytes())
+        elif isinstance(part, np.ndarray):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        else:
+            digest.update(str(part).encode())
+    return digest.hexdigest()[:32]
