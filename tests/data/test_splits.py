@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from conftest import make_graph
 from ugcl import Graph, UGCLError, load_graph
 from ugcl.data import split_of
+from ugcl.data.splits import pool_of, resplits, selection_split
 
 
 @given(seed=st.integers(0, 10_000), kind=st.sampled_from(["per-class", "fraction"]))
@@ -62,3 +63,49 @@ def test_refuses() -> None:
 def test_a_graph_with_train_and_test_only_has_its_own_split() -> None:
     graph: Graph = make_graph(splits={"train": [0, 1], "test": [2]})
     assert set(split_of(graph)[0]) == {"train", "test"}
+
+
+def test_the_pool_for_choices_is_what_the_selection_split_does_not_test() -> None:
+    graph = make_graph(100)
+    assert selection_split(graph) == dict(graph.splits)
+    assert pool_of(selection_split(graph)).tolist() == sorted(
+        [*graph.splits["train"], *graph.splits["val"]]
+    )
+    without = make_graph(100, splits={})
+    for kind in (None, "fraction", "per-class"):
+        drawn = selection_split(without, kind)
+        expected = split_of(without, kind, 0)[0]
+        assert {k: v.tolist() for k, v in drawn.items()} == {
+            k: v.tolist() for k, v in expected.items()
+        }
+        assert not np.isin(drawn["test"], pool_of(drawn)).any()
+
+
+@given(seed=st.integers(0, 1000), count=st.integers(1, 4))
+def test_resplits_stay_in_the_pool(seed: int, count: int) -> None:
+    graph = make_graph(90, seed=seed, splits={})
+    labels = graph.labels
+    assert labels is not None
+    split = split_of(graph, "per-class", seed)[0]
+    drawn = resplits(labels, split, count)
+    assert len(drawn) == count
+    for parts in drawn:
+        assert set(parts) == {"train", "val"}
+        together = np.concatenate([parts["train"], parts["val"]])
+        np.testing.assert_array_equal(np.sort(together), pool_of(split))
+        wanted = np.bincount(labels[split["train"]], minlength=3)
+        have = np.bincount(labels[pool_of(split)], minlength=3)
+        got = np.bincount(labels[parts["train"]], minlength=3)
+        np.testing.assert_array_equal(got, np.minimum(wanted, -(-have // 2)))
+    assert [p["train"].tolist() for p in resplits(labels, split, count)] == [
+        p["train"].tolist() for p in drawn
+    ]
+
+
+def test_a_split_without_validation_nodes_is_halved() -> None:
+    graph = make_graph(60)
+    assert graph.labels is not None
+    parts = resplits(graph.labels, {"train": np.arange(30), "test": np.arange(30, 60)}, 1)[0]
+    assert parts["train"].size == parts["val"].size == 15
+    tiny = resplits(graph.labels, {"train": np.arange(3), "test": np.arange(3, 60)}, 1)[0]
+    assert tiny["train"].tolist() == tiny["val"].tolist() == [0, 1, 2]

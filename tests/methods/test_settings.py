@@ -8,8 +8,10 @@ import pytest
 
 from conftest import make_graph
 from ugcl import UGCL, UGCLError
+from ugcl.data import DATASETS
 from ugcl.methods import METHODS, method_named
 from ugcl.methods.ugcl import UGCLSettings
+from ugcl.study.published import published
 
 UGCL_METHOD = METHODS["ugcl"]
 
@@ -100,3 +102,45 @@ def test_presets_give_every_setting() -> None:
         assert preset.ours <= names
         for values in preset.graphs.values():
             assert set(values) <= names | {"readout_scope"}
+
+
+def test_presets_say_what_is_ours() -> None:
+    paper, authors = UGCL_METHOD.presets["paper"], UGCL_METHOD.presets["authors"]
+    for preset in (paper, authors):
+        assert preset.ours <= set(preset.base)
+        for stated in preset.stated.values():
+            assert stated <= preset.ours
+    assert not {"scope", "hidden", "sample"} & paper.ours_for("cora")
+    assert {"epochs", "lr"} <= paper.ours_for("cora")
+    assert paper.ours_for("amazon-photo") == paper.ours - {"scope", "sample"}
+    assert paper.ours_for("coauthor-cs") == paper.ours
+    assert authors.ours_for("ogbn-arxiv") == {"patience"}
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed", "ogbn-arxiv"])
+def test_the_authors_values_are_the_recorded_ones(name: str) -> None:
+    stated = published()["author_settings"][name]
+    values = UGCL_METHOD.presets["authors"].values(name)
+    for ours, theirs in {
+        "epochs": "epochs",
+        "lr": "lr",
+        "scope": "n",
+        "hidden": "hidden",
+        "sample": "sample_size",
+    }.items():
+        assert values[ours] == stated[theirs]
+
+
+@pytest.mark.parametrize("name", ["amazon-computers", "amazon-photo"])
+def test_the_papers_scopes_and_samples(name: str) -> None:
+    study = published()["scope_study"]
+    values = UGCL_METHOD.presets["paper"].values(name)
+    assert values["scope"] == study["rows"][name]["best_n"]
+    assert values["sample"] == study["sample_size"][name]
+
+
+def test_every_preset_of_every_data_set_is_complete() -> None:
+    for preset in UGCL_METHOD.presets.values():
+        for name in DATASETS:
+            values = preset.values(name)
+            UGCLSettings.from_values(values | {"readout_scope": values["scope"]})

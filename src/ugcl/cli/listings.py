@@ -62,7 +62,18 @@ def methods(arguments: argparse.Namespace) -> int:
             "inductive": method.inductive,
             "paper": method.paper,
             "settings": {
-                name: {"about": preset.about, "ours": sorted(preset.ours)}
+                name: {
+                    "about": preset.about,
+                    "ours": sorted(preset.ours),
+                    "values": dict(preset.base),
+                    "data_sets": {
+                        graph: {
+                            "values": dict(preset.graphs.get(graph, {})),
+                            "ours": sorted(preset.ours_for(graph)),
+                        }
+                        for graph in DATASETS
+                    },
+                }
                 for name, preset in method.presets.items()
             },
         }

@@ -67,7 +67,8 @@ def resplits(labels: npt.NDArray[np.int64], split: Split, count: int) -> list[Sp
     """Splits of a split's training and validation nodes, to choose on with less chance.
 
     Each draws at random as many training nodes of each class as the split has (at most half of the
-    class); all other nodes of the pool are for validation. There are no test nodes.
+    class); all other nodes of the pool are for validation, the same ones where none are left. There
+    are no test nodes.
     """
     pool = pool_of(split)
     wanted = np.bincount(labels[split["train"]], minlength=int(labels.max()) + 1)
@@ -78,7 +79,8 @@ def resplits(labels: npt.NDArray[np.int64], split: Split, count: int) -> list[Sp
         train = np.concatenate(
             [nodes[: min(w, -(-nodes.size // 2))] for nodes, w in zip(members, wanted, strict=True)]
         )
-        drawn.append({"train": np.sort(train), "val": np.setdiff1d(pool, train)})
+        rest = np.setdiff1d(pool, train)
+        drawn.append({"train": np.sort(train), "val": rest if rest.size else np.sort(train)})
     return drawn
 
 
