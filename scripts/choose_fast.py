@@ -39,6 +39,8 @@ def main() -> None:
     result: dict[str, Any] = {"graph": asked.graph, "splits": asked.splits, "validation": {}}
     if asked.out.is_file():
         result = json.loads(asked.out.read_text("utf-8"))
+        if (result["graph"], result["splits"]) != (asked.graph, asked.splits):
+            parser.error(f"{asked.out} is about {result['graph']} with {result['splits']} splits")
     for variant in asked.variants:
         held = result["validation"].setdefault(str(variant), {"seconds": [], "scores": []})
         for seed in range(len(held["scores"]), asked.seeds):

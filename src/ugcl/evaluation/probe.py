@@ -157,12 +157,14 @@ class TrainingSpan:
         self.scale = np.sqrt((dense**2).sum(axis=1).mean()) or 1.0
         self.basis = np.linalg.qr(dense.T)[0] if dense.shape[0] < dense.shape[1] else None
 
-    def __call__(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """The inputs of these nodes."""
+    def __call__(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """The inputs of these nodes, in single precision: half the time, the same tolerance."""
         rows = self._rows(nodes)
         if self.basis is None:
-            return (_dense(rows) - self.mean) / self.scale
-        return np.asarray(rows @ self.basis - self.mean @ self.basis) / self.scale
+            inputs = _dense(rows) - self.mean
+        else:
+            inputs = np.asarray(rows @ self.basis - self.mean @ self.basis)
+        return (inputs / self.scale).astype(np.float32)
 
     def _rows(self, nodes: npt.NDArray[np.int64]) -> Any:
         rows = self.embeddings[nodes]
