@@ -111,7 +111,20 @@ UGCL_PRESETS: Mapping[str, Preset] = {
             "readout": "mean",
         },
         graphs={
+            "cora": {"epochs": 100, "scope": 5, "sample": 1500, "feature_scaling": "tfidf"},
             "citeseer": {"epochs": 45, "scope": 5, "hidden": 1024, "sample": 1500},
+            "pubmed": {
+                "epochs": 150,
+                "scope": 10,
+                "hidden": 1024,
+                "sampling": "ball",
+                "temperature": 0.2,
+            },
+            "coauthor-cs": {"scope": 1},
+            "coauthor-physics": {"scope": 1},
+            "amazon-computers": {"hidden": 1024},
+            "amazon-photo": {"sampling": "ball"},
+            "ogbn-arxiv": {"scope": 4},
         },
     ),
     "paper": Preset(
