@@ -9,12 +9,13 @@ from pathlib import Path
 
 @cache
 def source_commit() -> str:
-    """The commit of the code that runs, "+" where files differ from it; "" outside a checkout."""
+    """The commit of the code that runs, "+" where the package differs; "" outside a checkout."""
     here = Path(__file__)
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return ""
-    described = _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*")
-    return described or ""
+    commit = _git(here.parent, "rev-parse", "--short=12", "HEAD")
+    changed = _git(here.parent, "status", "--porcelain", "--", ".")
+    return f"{commit}+" if changed else commit or ""
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
