@@ -21,6 +21,7 @@ from ugcl import UGCL, load_graph
 from ugcl.data.splits import resplits, selection_split
 from ugcl.evaluation.probe import validation_accuracy
 from ugcl.files import write_json
+from ugcl.methods import METHODS
 from ugcl.study import Variant
 
 
@@ -42,10 +43,14 @@ def main() -> None:
         if (result["graph"], result["splits"]) != (asked.graph, asked.splits):
             parser.error(f"{asked.out} is about {result['graph']} with {result['splits']} splits")
     for variant in asked.variants:
-        held = result["validation"].setdefault(str(variant), {"seconds": [], "scores": []})
+        settings = METHODS["ugcl"].resolve(variant.preset, graph, variant.changes).values()
+        label = ",".join(f"{name}={value}" for name, value in settings.items())
+        held = result["validation"].setdefault(
+            label, {"settings": settings, "seconds": [], "scores": []}
+        )
         for seed in range(len(held["scores"]), asked.seeds):
             started = time.perf_counter()
-            model = UGCL(variant.preset, **variant.changes, seed=seed).fit(graph)
+            model = UGCL(**settings, seed=seed).fit(graph)
             held["seconds"].append(round(time.perf_counter() - started, 1))
             embeddings = model.embed(graph)
             scores = [validation_accuracy(embeddings, graph.labels, split) for split in splits]

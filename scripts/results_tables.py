@@ -9,10 +9,12 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from ugcl.data import DATASETS
 from ugcl.evaluation import CONTROLS
+from ugcl.methods import METHODS
 
 
 def results(folder: Path) -> dict[str, dict[str, Any]]:
@@ -65,6 +67,25 @@ def many_splits(studies: dict[str, dict[str, Any]]) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |"
 
 
+def choices(folder: Path) -> Iterator[str]:
+    """A line for each data set and setting that was compared on validation nodes.
+
+    Settings are shown where they differ from those of `fast` for a graph without its own.
+    """
+    yield "| data set | settings | seeds | validation | seconds |"
+    yield "|---|---|---|---|---|"
+    base = METHODS["ugcl"].presets["fast"].base
+    for name in DATASETS:
+        file = folder / "choices" / f"{name}.json"
+        compared = json.loads(file.read_text("utf-8"))["validation"] if file.is_file() else {}
+        for held in sorted(compared.values(), key=lambda held: -held["mean"]):
+            settings = held["settings"]
+            changes = [f"{n}={settings[n]}" for n in base if n == "scope" or settings[n] != base[n]]
+            seconds = f"{fmean(held['seconds']):.0f}"
+            seeds, mean = str(len(held["scores"])), f"{held['mean']:.2f}"
+            yield f"| {name} | `{', '.join(changes)}` | {seeds} | {mean} | {seconds} |"
+
+
 def variants(study: dict[str, Any]) -> list[str]:
     """The variants of a study, in the order they were run."""
     return list(dict.fromkeys(row["variant"] for row in study["summary"]))
@@ -88,4 +109,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     found = results(Path(sys.argv[1]))
-    print(*one_split(found), "", *many_splits(found), sep="\n")
+    print(*one_split(found), "", *many_splits(found), "", *choices(Path(sys.argv[1])), sep="\n")

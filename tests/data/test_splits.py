@@ -72,13 +72,9 @@ def test_the_pool_for_choices_is_what_the_selection_split_does_not_test() -> Non
         [*graph.splits["train"], *graph.splits["val"]]
     )
     without = make_graph(100, splits={})
-    for kind in (None, "fraction", "per-class"):
-        drawn = selection_split(without, kind)
-        expected = split_of(without, kind, 0)[0]
-        assert {k: v.tolist() for k, v in drawn.items()} == {
-            k: v.tolist() for k, v in expected.items()
-        }
-        assert not np.isin(drawn["test"], pool_of(drawn)).any()
+    drawn, expected = selection_split(without), split_of(without, "fraction", 0)[0]
+    assert {k: v.tolist() for k, v in drawn.items()} == {k: v.tolist() for k, v in expected.items()}
+    assert not np.isin(drawn["test"], pool_of(drawn)).any()
 
 
 @given(seed=st.integers(0, 1000), count=st.integers(1, 4))

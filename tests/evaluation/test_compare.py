@@ -75,7 +75,7 @@ def test_a_difference_is_antisymmetric_and_zero_to_itself() -> None:
 
 
 def test_pairing_sees_what_single_scores_cannot() -> None:
-    """One in fifty nodes gained, everything else the same: clear although both scores are wide."""
+    """A few hard nodes gained, everything else the same: clear although both scores are wide."""
     rng = np.random.default_rng(0)
     hard = rng.random(2000) < 0.3
     tested = rng.random((20, 2000)) < 0.8

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 
 import reference
 from conftest import make_graph
-from ugcl.data.splits import resplits
+from ugcl.data import sbm_graph
+from ugcl.data.splits import resplits, selection_split
 from ugcl.evaluation import CONTROLS, Candidate, FeatureControls
 from ugcl.evaluation.controls import SCALINGS, SMOOTHING, leading, ridge_validation
 
@@ -70,10 +71,10 @@ def test_wide_features_are_reduced_only_where_probes_would_suffer(
 ) -> None:
     graph = make_graph(40, num_features=12)
     split = {"train": np.arange(20)}
-    assert FeatureControls.for_splits(graph, [split]).most_columns is None
+    assert FeatureControls.for_split(graph, split).most_columns is None
     monkeypatch.setattr("ugcl.evaluation.controls.MOST_COLUMNS", 8)
-    assert FeatureControls.for_splits(graph, [split]).most_columns == 8
-    assert FeatureControls.for_splits(graph, [{"train": np.arange(5)}]).most_columns is None
+    assert FeatureControls.for_split(graph, split).most_columns == 8
+    assert FeatureControls.for_split(graph, {"train": np.arange(5)}).most_columns is None
     matrices = dict(FeatureControls(graph, 8).candidates())
     assert matrices[Candidate("smooth", "l2", 3)].shape == (40, 8)
 
@@ -100,12 +101,19 @@ def test_the_screening_is_ridge_regression(width: int) -> None:
     assert ridge_validation(matrix, labels, split) == pytest.approx(best, abs=2.1)
 
 
-def test_the_choice_smooths_where_edges_tell_the_classes() -> None:
-    graph = make_graph(200, classes=4, num_features=8, seed=2)
-    assert graph.labels is not None
-    chosen = FeatureControls(graph).choose(resplits(graph.labels, dict(graph.splits), 3))
-    assert list(chosen) == ["raw", "smooth", "pca"]
-    assert all(candidate.control == name for name, candidate in chosen.items())
+def test_the_choice_smooths_the_more_the_noisier_the_features() -> None:
+    clear, noisy = (
+        sbm_graph(nodes=600, homophily=0.95, classes=3, features=8, signal=signal)
+        for signal in (8.0, 0.3)
+    )
+    chosen = []
+    for graph in (clear, noisy):
+        assert graph.labels is not None
+        redrawn = resplits(graph.labels, selection_split(graph), 3)
+        chosen.append(FeatureControls(graph).choose(redrawn))
+        assert list(chosen[-1]) == ["raw", "smooth", "pca"]
+        assert all(candidate.control == name for name, candidate in chosen[-1].items())
+    assert chosen[0]["smooth"].k < chosen[1]["smooth"].k
 
 
 def test_the_choice_does_not_see_test_nodes() -> None:

@@ -115,6 +115,8 @@ def test_presets_say_what_is_ours() -> None:
     assert paper.ours_for("amazon-photo") == paper.ours - {"scope", "sample"}
     assert paper.ours_for("coauthor-cs") == paper.ours
     assert authors.ours_for("ogbn-arxiv") == {"patience"}
+    assert authors.ours_for("amazon-photo") == authors.ours
+    assert UGCL_METHOD.presets["fast"].ours_for("cora") == set(UGCL_METHOD.presets["fast"].base)
 
 
 @pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed", "ogbn-arxiv"])

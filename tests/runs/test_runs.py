@@ -11,6 +11,8 @@ import pytest
 
 from conftest import make_graph
 from ugcl import Graph, UGCLError, evaluation
+from ugcl.data import split_of
+from ugcl.data.splits import pool_of
 from ugcl.runs import (
     Reporter,
     Run,
@@ -360,12 +362,12 @@ def test_two_runs_are_compared_on_the_same_splits(graph_file: Path, tmp_path: Pa
     second = trained(graph_file, tmp_path / "second", seed=1)
     result = evaluate_run(first, against=second, splits=3).to_json()
     alone = evaluate_run(second, splits=3).to_json()
-    assert result["against"] == alone["accuracy"]
-    assert result["against_mean"] == alone["accuracy_mean"]
+    assert result["against"]["accuracy"] == alone["accuracy"]
+    assert result["against"]["accuracy_mean"] == alone["accuracy_mean"]
     gap = result["accuracy_mean"] - alone["accuracy_mean"]
-    assert result["difference_to_other"]["mean"] == pytest.approx(gap, abs=1e-3)
+    assert result["against"]["difference"]["mean"] == pytest.approx(gap, abs=1e-3)
     itself = evaluate_run(first, against=first, splits=3).to_json()
-    assert itself["difference_to_other"]["ci95"] == [0, 0]
+    assert itself["against"]["difference"]["ci95"] == [0, 0]
     make_graph(40, seed=5).save(tmp_path / "other.npz")
     other = trained(tmp_path / "other.npz", tmp_path / "third")
     with pytest.raises(UGCLError, match="trained on another graph"):
@@ -391,3 +393,67 @@ def test_controls_are_scored_once_for_a_graph(
     (tmp_path / "blocked").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "blocked"))
     assert evaluate_run(run).score == first.score
+
+
+def test_a_graph_without_a_split_never_tests_the_pool_of_its_random_split(
+    tmp_path: Path,
+) -> None:
+    graph = make_graph(60, splits={})
+    graph.save(tmp_path / "g.npz")
+    run = trained(tmp_path / "g.npz", tmp_path / "run")
+    pool = pool_of(split_of(graph)[0])
+    for split in (None, "fraction", "per-class"):
+        result = evaluate_run(run, split=split, split_seed=3, splits=2)
+        drawn = split_of(graph, split, 3)[0]["test"]
+        assert result.sizes["test"] == np.setdiff1d(drawn, pool).size < drawn.size
+
+
+@pytest.mark.parametrize(
+    ("labels", "splits", "options", "message"),
+    [
+        (np.zeros(40, dtype=int), {}, {}, "all of one class"),
+        (np.arange(40) % 2, {"train": [0], "val": [1], "test": [2, 3]}, {}, "all of one class"),
+        (np.arange(40) % 2, {"train": [], "val": [1], "test": [2, 3]}, {}, "needs 'train' nodes"),
+        (np.arange(40) % 2, {"train": [0, 1], "test": [2, 3]}, {}, "needs 'val' nodes"),
+        (np.where(np.arange(40) < 2, np.arange(40), -1), {}, {"protocol": "paper"}, "needs 'test'"),
+        (
+            np.arange(40) % 2,
+            {"train": range(24), "val": range(24, 39), "test": [39]},
+            {"splits": 2},
+            "random splits have none left to test",
+        ),
+    ],
+)
+def test_splits_that_cannot_be_scored_are_refused_in_a_sentence(
+    tmp_path: Path, labels: np.ndarray, splits: Any, options: dict[str, Any], message: str
+) -> None:
+    make_graph(40, labels=labels, splits=splits).save(tmp_path / "g.npz")
+    run = trained(tmp_path / "g.npz", tmp_path / "run", given={"epochs": 1})
+    with pytest.raises(UGCLError, match=message):
+        evaluate_run(run, **options)
+
+
+def test_a_split_without_validation_nodes_can_be_scored_by_the_papers_probe(tmp_path: Path) -> None:
+    splits = {"train": range(12), "test": range(12, 40)}
+    make_graph(40, splits=splits).save(tmp_path / "g.npz")
+    run = trained(tmp_path / "g.npz", tmp_path / "run", given={"epochs": 1})
+    assert evaluate_run(run, "paper").score.validation is None
+
+
+def test_the_scores_of_controls_depend_on_the_name_that_the_papers_probe_goes_by(
+    tmp_path: Path,
+) -> None:
+    found = []
+    for name in ("citeseer", "mine"):
+        make_graph(60, name=name, num_features=30).save(tmp_path / f"{name}.npz")
+        run = trained(tmp_path / f"{name}.npz", tmp_path / name, given={"epochs": 1})
+        found.append(evaluate_run(run, "paper", splits=2).to_json())
+    assert found[0]["controls_mean"] != found[1]["controls_mean"]
+
+
+def test_a_moved_graph_can_be_named_again(graph_file: Path, tmp_path: Path) -> None:
+    run = trained(graph_file, tmp_path / "run", given={"epochs": 1})
+    moved = graph_file.rename(tmp_path / "moved.npz")
+    with pytest.raises(UGCLError, match="--graph FILE"):
+        evaluate_run(run)
+    assert evaluate_run(run, graph=str(moved)).split == "own"

@@ -47,7 +47,12 @@ def register(commands: Any) -> None:
         help="the graph's own split (default where it has one), 20 random nodes a class, or a "
         "random 10/10/80 %%",
     )
-    parser.add_argument("--split-seed", type=whole(0), metavar="K", help="seed of a random split")
+    parser.add_argument(
+        "--split-seed",
+        type=whole(0),
+        metavar="K",
+        help="seed of a random split, the first one with --splits (default: 0)",
+    )
     parser.add_argument(
         "--splits",
         type=whole(2),
@@ -92,28 +97,25 @@ def run(arguments: argparse.Namespace) -> int:
     )
     sizes = ", ".join(f"{count:,} {part}" for part, count in evaluation.sizes.items())
     print(f"protocol '{evaluation.protocol}', split '{evaluation.split}' ({sizes} nodes)")
-    names = {"": f"{config.method}, trained", **CONTROLS}
-    if arguments.against is not None:
-        names["against"] = arguments.against
-    _print_one(evaluation, names, f"{config.method} as published", published)
+    _print_one(evaluation, config.method, arguments.against, published)
     if evaluation.many is None:
         print(_verdict(evaluation))
     else:
         print()
-        _print_many(evaluation.many, names)
+        _print_many(evaluation.many, config.method, arguments.against)
     return 0
 
 
 def _print_one(
     evaluation: Evaluation,
-    names: dict[str, str],
-    published_name: str,
+    method: str,
+    against: str | None,
     published: tuple[float, float | None] | None,
 ) -> None:
-    rows = [(names[""], evaluation.score)]
+    rows = [(f"{method}, trained", evaluation.score)]
     if evaluation.other is not None:
-        rows.append((names["against"], evaluation.other))
-    rows += [(names[who], score) for who, score in evaluation.controls.items()]
+        rows.append((f"{against}", evaluation.other))
+    rows += [(CONTROLS[who], score) for who, score in evaluation.controls.items()]
     shown = [
         (
             name,
@@ -123,7 +125,7 @@ def _print_one(
         for name, score in rows
     ]
     if published is not None:
-        shown.insert(1, (published_name, figure(published), "-"))
+        shown.insert(1, (f"{method} as published", figure(published), "-"))
     print_table(("accuracy, %", "test", "validation"), shown)
 
 
@@ -135,23 +137,24 @@ def _verdict(evaluation: Evaluation) -> str:
     return f"trained is {abs(gain):.1f} points {side} its best control ({CONTROLS[name]}) here"
 
 
-def _print_many(many: ManySplits, names: dict[str, str]) -> None:
+def _print_many(many: ManySplits, method: str, against: str | None) -> None:
     print(f"{many.count} random splits, {many.kind}, with 95 % confidence intervals")
-    rows = [(names[""], interval(many.accuracy), "")]
-    if many.against is not None and many.gain_over_other is not None:
-        other = interval(many.against)
-        rows.append((names["against"], other, interval(many.gain_over_other, sign="+")))
+    rows = [(f"{method}, trained", interval(many.accuracy), "")]
+    if many.other is not None:
+        accuracy, gain = many.other
+        rows.append((f"{against}", interval(accuracy), interval(gain, sign="+")))
     rows += [
-        (names[who], interval(estimate), interval(many.gains[who], sign="+"))
+        (CONTROLS[who], interval(estimate), interval(many.gains[who], sign="+"))
         for who, estimate in many.controls.items()
     ]
     print_table(("accuracy, %", "mean", "trained has more"), rows)
     best = max(many.controls, key=lambda who: many.controls[who].mean)
-    print(f"{_sentence(many.gains[best])} its best control ({names[best]})")
+    print(f"trained is {_words(many.gains[best])} its best control ({CONTROLS[best]})")
+    if many.other is not None:
+        print(f"trained is {_words(many.other[1])} {against}")
 
 
-def _sentence(gain: Estimate) -> str:
-    if not gain.clear:
-        return f"trained differs by {gain.mean:+.1f} points, within noise, from"
+def _words(gain: Estimate) -> str:
     side = "above" if gain.mean > 0 else "below"
-    return f"trained is {abs(gain.mean):.1f} points, clearly beyond noise, {side}"
+    noise = "beyond noise" if gain.clear else "within noise"
+    return f"{abs(gain.mean):.1f} points, {noise}, {side}"

@@ -36,11 +36,10 @@ def split_of(
             f"the graph {graph.name or 'given'} has no labels, so its embeddings cannot be scored: "
             "give the same graph with labels (ugcl evaluate --graph)"
         )
-    own = {"train", "test"} <= set(graph.splits)
     if kind is None:
-        kind = "own" if own and seed is None else ("per-class" if own else "fraction")
+        kind = "own" if has_own_split(graph) and seed is None else random_kind(graph)
     if kind == "own":
-        if not own:
+        if not has_own_split(graph):
             raise UGCLError("the graph has no split of its own: use per-class or fraction")
         if seed is not None:
             raise UGCLError("the graph's own split has no seed: leave out one of the two")
@@ -49,13 +48,23 @@ def split_of(
     return draw(graph.labels, np.random.default_rng(seed or 0)), f"{kind}, split seed {seed or 0}"
 
 
-def selection_split(graph: Graph, kind: SplitKind | None = None) -> Split:
+def has_own_split(graph: Graph) -> bool:
+    """Whether the graph came with training and test nodes."""
+    return {"train", "test"} <= set(graph.splits)
+
+
+def random_kind(graph: Graph) -> SplitKind:
+    """The kind of random split that suits a graph where none is asked for."""
+    return "per-class" if has_own_split(graph) else "fraction"
+
+
+def selection_split(graph: Graph) -> Split:
     """The split whose training and validation nodes settings are chosen on.
 
-    The graph's own where it has one, else the random one of split seed 0. Its test nodes are the
-    only ones whose labels no choice of ours has seen.
+    The graph's own where it has one, else the random `fraction` of split seed 0. Its test nodes are
+    the only ones whose labels no choice of ours has seen.
     """
-    return split_of(graph, None if {"train", "test"} <= set(graph.splits) else kind)[0]
+    return split_of(graph)[0]
 
 
 def pool_of(split: Split) -> npt.NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from ugcl.evaluation.collapse import Collapse, diagnose_collapse
 from ugcl.evaluation.compare import Estimate, Outcomes, half_width, standard_error
 from ugcl.evaluation.controls import CONTROLS, Candidate, FeatureControls
-from ugcl.evaluation.probe import Protocol, Score, linear_probe
+from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe
 
 __all__ = [
     "CONTROLS",
@@ -14,6 +14,7 @@ __all__ = [
     "Outcomes",
     "Protocol",
     "Score",
+    "check_split",
     "diagnose_collapse",
     "half_width",
     "linear_probe",

@@ -8,7 +8,8 @@ outcome of node v over the splits that test it,
 
     mean = mean_j m_j,    SE^2 = var_j(m_j) / J + var_v(b_v) / V.
 
-More splits shrink the first term only. For a difference of two embeddings the outcomes are
+More splits shrink the first term only. Nodes count as independent of each other; neighbours are
+somewhat alike, so that the second term is rather too small than too large. For a difference of two embeddings the outcomes are
 subtracted node by node first, so that what is hard for both cancels.
 """
 
@@ -86,7 +87,7 @@ class Estimate:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves out zero: for a difference, whether it is beyond noise."""
+        """Whether the interval leaves out zero: whether a difference is beyond noise."""
         return self.low > 0 or self.high < 0
 
     def to_json(self) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from scipy import linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from ugcl.evaluation.probe import Labels, Split, validation_accuracy
+from ugcl.evaluation.probe import Labels, Split, dense_rows, validation_accuracy
 from ugcl.graph import Graph
 from ugcl.scope import normalised_adjacency
 from ugcl.views import FeatureScaling, dense_if_crowded, scale_features
@@ -81,14 +80,14 @@ class FeatureControls:
     most_columns: int | None = None
 
     @classmethod
-    def for_splits(cls, graph: Graph, splits: Sequence[Split]) -> FeatureControls:
-        """With as many columns as probes on these splits can take in reasonable time.
+    def for_split(cls, graph: Graph, split: Split) -> FeatureControls:
+        """With as many columns as probes on splits of this size can take in reasonable time.
 
         A probe works in the span of its training rows, so few training nodes or few columns need
         no reduction.
         """
-        most = max(split["train"].size for split in splits)
-        return cls(graph, MOST_COLUMNS if min(most, graph.num_features) > MOST_COLUMNS else None)
+        seen = min(split["train"].size, graph.num_features)
+        return cls(graph, MOST_COLUMNS if seen > MOST_COLUMNS else None)
 
     def candidates(
         self, wanted: frozenset[Candidate] | None = None
@@ -156,13 +155,13 @@ def leading(matrix: Any, columns: int) -> npt.NDArray[np.float32]:
     """
     matrix = dense_if_crowded(matrix)
     if matrix.shape[1] <= columns:
-        return _dense(matrix)
+        return dense_rows(matrix)
     if matrix.shape[1] <= NARROW:
         gram = matrix.T @ matrix
         _, directions = linalg.eigh(
-            _dense(gram), subset_by_index=(matrix.shape[1] - columns, matrix.shape[1] - 1)
+            dense_rows(gram), subset_by_index=(matrix.shape[1] - columns, matrix.shape[1] - 1)
         )
-        return _dense(matrix @ directions[:, ::-1])
+        return dense_rows(matrix @ directions[:, ::-1])
     left, values, _ = randomized_svd(matrix, min(columns, matrix.shape[0]), random_state=0)
     return np.ascontiguousarray(left * values, dtype=np.float32)
 
@@ -173,7 +172,7 @@ def ridge_validation(matrix: Any, labels: Labels, split: Split) -> float:
     targets = np.eye(int(labels.max()) + 1, dtype=np.float32)[labels[train]]
     best = 0.0
     for row_normalised in (False, True):
-        rows = [_dense(matrix[nodes]) for nodes in (train, held)]
+        rows = [dense_rows(matrix[nodes]) for nodes in (train, held)]
         if row_normalised:
             rows = [normalize(part) for part in rows]
         for predicted in _ridge_path(rows[0], targets, rows[1]):
@@ -198,7 +197,3 @@ def _ridge_path(
     for penalty in RIDGE:
         shifted = gram + penalty * scale * np.eye(gram.shape[0], dtype=np.float32)
         yield left @ linalg.solve(shifted, right, assume_a="pos") + offset
-
-
-def _dense(rows: Any) -> npt.NDArray[np.float32]:
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float32)

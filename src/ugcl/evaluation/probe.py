@@ -75,6 +75,15 @@ def linear_probe(
         dataset: the data set's name; the authors' probe has a weight decay for CiteSeer only.
         seed: initial weights of the authors' probe; the honest one has no randomness.
     """
+    check_split(labels, split, protocol)
+    if protocol == "honest":
+        return _honest_probe(embeddings, labels, split)
+    decay = PAPER_WEIGHT_DECAY.get(dataset, 0.0)
+    return _paper_probe(embeddings, labels, split, decay, seed)
+
+
+def check_split(labels: Labels, split: Split, protocol: Protocol) -> None:
+    """Refuse a split that a probe can make nothing of."""
     for part in ("train", "test") if protocol == "paper" else ("train", "val", "test"):
         if part not in split or split[part].size == 0:
             raise UGCLError(
@@ -82,11 +91,10 @@ def linear_probe(
                 "split (--split, --split-seed) or, without validation nodes, the protocol 'paper'"
             )
     if np.unique(labels[split["train"]]).size < 2:
-        raise UGCLError("the training nodes are all of one class: give a split with two or more")
-    if protocol == "honest":
-        return _honest_probe(embeddings, labels, split)
-    decay = PAPER_WEIGHT_DECAY.get(dataset, 0.0)
-    return _paper_probe(embeddings, labels, split, decay, seed)
+        raise UGCLError(
+            "the training nodes are all of one class: label more nodes, or use another split "
+            "(--split, --split-seed)"
+        )
 
 
 def _honest_probe(embeddings: Any, labels: Labels, split: Split) -> Score:
@@ -153,7 +161,7 @@ class TrainingSpan:
         self.embeddings, self.row_normalised = embeddings, row_normalised
         rows = self._rows(train)
         self.mean = np.asarray(rows.mean(axis=0), dtype=np.float64).reshape(1, -1)
-        dense = _dense(rows) - self.mean
+        dense = dense_rows(rows) - self.mean
         self.scale = np.sqrt((dense**2).sum(axis=1).mean()) or 1.0
         self.basis = np.linalg.qr(dense.T)[0] if dense.shape[0] < dense.shape[1] else None
 
@@ -161,7 +169,7 @@ class TrainingSpan:
         """The inputs of these nodes, in single precision: half the time, the same tolerance."""
         rows = self._rows(nodes)
         if self.basis is None:
-            inputs = _dense(rows) - self.mean
+            inputs = dense_rows(rows) - self.mean
         else:
             inputs = np.asarray(rows @ self.basis - self.mean @ self.basis)
         return (inputs / self.scale).astype(np.float32)
@@ -171,7 +179,8 @@ class TrainingSpan:
         return normalize(rows) if self.row_normalised else rows
 
 
-def _dense(rows: Any) -> npt.NDArray[Any]:
+def dense_rows(rows: Any) -> npt.NDArray[Any]:
+    """Rows of a dense or sparse matrix, as an array."""
     return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
 
 
@@ -189,7 +198,7 @@ def _paper_probe(
     """One linear layer, Adam at 0.01, 300 steps, cross-entropy; no validation nodes are used."""
 
     def rows(part: str) -> torch.Tensor:
-        return torch.from_numpy(_dense(embeddings[split[part]]).astype(np.float32))
+        return torch.from_numpy(dense_rows(embeddings[split[part]]).astype(np.float32))
 
     generator = torch.Generator().manual_seed(seed)
     train, targets = rows("train"), torch.from_numpy(labels[split["train"]].copy())

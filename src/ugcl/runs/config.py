@@ -56,6 +56,11 @@ class RunConfig:
     def load_graph(self, graph: str | None = None, data_root: str | None = None) -> Graph:
         """The run's graph, from where it is now if it has moved; an error if it has changed."""
         where = graph or self.graph
+        if graph is None and where not in DATASETS and not Path(where).is_file():
+            raise UGCLError(
+                f"the run's graph is not at {where} any more: say where it is now (ugcl evaluate "
+                "--graph FILE, ugcl train FILE)"
+            )
         loaded = load_graph(where, data_root or self.data_root or None)
         if loaded.fingerprint != self.fingerprint:
             raise UGCLError(

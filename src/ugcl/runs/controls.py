@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from ugcl.data import splits as splits_module
 from ugcl.data.cache import user_cache
 from ugcl.data.splits import Split, resplits
 from ugcl.errors import UGCLError
 from ugcl.evaluation import Candidate, FeatureControls, Protocol, Score, linear_probe
+from ugcl.evaluation import controls as controls_module
+from ugcl.evaluation import probe as probe_module
+from ugcl.evaluation.controls import SMOOTHING
 from ugcl.files import write_json
 from ugcl.graph import Graph
 
 RESPLITS = 4
 """How often the pool is split anew to choose a control's smoothing and scaling."""
-
-VERSION = "1"
-"""Raise it when controls or probes score otherwise within one version of the package."""
 
 
 def feature_control_scores(
@@ -45,8 +48,8 @@ def feature_control_scores(
     """
     labels = graph.labels
     assert labels is not None
-    controls = FeatureControls.for_splits(graph, splits)
-    base = _digest(graph.fingerprint, labels, chosen_on, controls.most_columns)
+    controls = FeatureControls.for_split(graph, chosen_on)
+    base = _digest(graph.fingerprint, graph.name, labels, chosen_on)
 
     def choose() -> dict[str, Any]:
         tell("choosing how far the controls smooth and how they scale, on validation nodes")
@@ -93,11 +96,11 @@ def _from_row(row: dict[str, Any], how: dict[str, Any]) -> Score:
 
 
 def _kept(name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """A JSON value from the user's cache folder, or computed and, where that can be, kept there."""
+    """What is known of each control: from the user's cache folder, or computed and kept there."""
     path = user_cache() / "controls" / f"{name}.json"
     with contextlib.suppress(OSError, ValueError):
         read = json.loads(path.read_text("utf-8"))
-        if isinstance(read, dict):
+        if isinstance(read, dict) and set(read) == set(SMOOTHING):
             return read
     value = compute()
     with contextlib.suppress(OSError, UGCLError):
@@ -107,7 +110,8 @@ def _kept(name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _digest(*parts: Any) -> str:
-    digest = hashlib.sha256(f"{version('ugcl')} {VERSION}".encode())
+    """Of everything that a score depends on: the parts given, and the code that scores."""
+    digest = hashlib.sha256(_code().encode())
     for part in parts:
         if isinstance(part, dict):
             for name, nodes in sorted(part.items()):
@@ -115,5 +119,14 @@ def _digest(*parts: Any) -> str:
         elif isinstance(part, np.ndarray):
             digest.update(np.ascontiguousarray(part).tobytes())
         else:
-            digest.update(str(part).encode())
+            digest.update(f" {part} ".encode())
     return digest.hexdigest()[:32]
+
+
+@cache
+def _code() -> str:
+    sources = [
+        inspect.getsource(module) for module in (controls_module, probe_module, splits_module)
+    ]
+    libraries = [version(name) for name in ("ugcl", "numpy", "scipy", "scikit-learn", "torch")]
+    return repr((sources, libraries, RESPLITS))

@@ -10,13 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl.data import SplitKind, split_of
-from ugcl.data.splits import Split, pool_of, selection_split
+from ugcl.data.splits import Split, pool_of, random_kind, selection_split
 from ugcl.errors import UGCLError
-from ugcl.evaluation import Estimate, Outcomes, Protocol, Score, linear_probe
+from ugcl.evaluation import (
+    Estimate,
+    Outcomes,
+    Protocol,
+    Score,
+    check_split,
+    linear_probe,
+)
 from ugcl.graph import Graph
+from ugcl.methods.options import checked_whole
 from ugcl.runs.controls import feature_control_scores
 from ugcl.runs.folder import Run
 from ugcl.training import resolve_device
+
+RUN, OTHER = "run", "other"
+"""Whose scores they are, beside the names of the controls."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +40,7 @@ class ManySplits:
         accuracy: the run's mean accuracy.
         controls: those of the controls, by name.
         gains: how much more the run has than each control.
-        against: the other run's, where one was given.
-        gain_over_other: how much more the run has than the other run.
+        other: the accuracy of the run it is compared with, and how much more the run has.
     """
 
     kind: str
@@ -38,13 +48,12 @@ class ManySplits:
     accuracy: Estimate
     controls: dict[str, Estimate]
     gains: dict[str, Estimate]
-    against: Estimate | None = None
-    gain_over_other: Estimate | None = None
+    other: tuple[Estimate, Estimate] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
         accuracy = self.accuracy.to_json()
-        result = {
+        return {
             "splits": self.count,
             "splits_kind": self.kind,
             "accuracy_mean": accuracy.pop("mean"),
@@ -56,10 +65,6 @@ class ManySplits:
             },
             "differences": {name: gain.to_json() for name, gain in self.gains.items()},
         }
-        if self.against is not None and self.gain_over_other is not None:
-            result["against_mean"] = round(self.against.mean, 4)
-            result["difference_to_other"] = self.gain_over_other.to_json()
-        return result
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
-        result = {
+        result: dict[str, Any] = {
             "accuracy": round(self.score.accuracy, 4),
             "validation": _rounded(self.score.validation),
             "controls": {name: round(s.accuracy, 4) for name, s in self.controls.items()},
@@ -103,8 +108,16 @@ class Evaluation:
             "controls_chosen": {name: dict(score.chosen) for name, score in self.controls.items()},
         }
         if self.other is not None:
-            result["against"] = round(self.other.accuracy, 4)
-        return result if self.many is None else result | self.many.to_json()
+            result["against"] = {"accuracy": round(self.other.accuracy, 4)}
+        if self.many is None:
+            return result
+        if self.many.other is not None:
+            accuracy, gain = self.many.other
+            result["against"] |= {
+                "accuracy_mean": round(accuracy.mean, 4),
+                "difference": gain.to_json(),
+            }
+        return result | self.many.to_json()
 
 
 def evaluate_run(
@@ -140,35 +153,52 @@ def evaluate_run(
     """
     if splits is not None and split == "own":
         raise UGCLError("there is one split of the graph's own: leave out --splits or --split own")
-    loaded = run.config.load_graph(graph, data_root)
-    one, name = split_of(loaded, split, split_seed)
-    where = resolve_device(device or run.config.device)
-    untrained = run.config.untrained_model(loaded.num_features).to(where).embed(loaded, where)
-    compared = {"": (_embeddings(run, loaded), run.config.seed)}
-    if against is not None:
-        compared["against"] = _embeddings(against, loaded), against.config.seed
-    compared["untrained"] = untrained, run.config.seed
-    scorer = _Scorer(loaded, protocol, selection_split(loaded, split), compared, tell)
-
-    parts = scorer.testable(one)
-    scores = scorer.scores([parts])[0]
-    many = None
     if splits is not None:
-        first = split_seed or 0
-        drawn = [split_of(loaded, split, seed) for seed in range(first, first + splits)]
-        testable = [scorer.testable(drawn_split) for drawn_split, _ in drawn]
-        kind = drawn[0][1].partition(",")[0]
-        many = _many(kind, loaded.num_nodes, testable, scorer.scores(testable))
+        checked_whole("splits", splits, 2)
+    for each in (run, against):
+        if each is not None:
+            each.require_finished()
+    loaded = run.config.load_graph(graph, data_root)
+    chosen_on = selection_split(loaded)
+    one, name = split_of(loaded, split, split_seed)
+    kind = random_kind(loaded) if split is None else split
+    seeds = range(split_seed or 0, (split_seed or 0) + (splits or 0))
+    random = [split_of(loaded, kind, seed)[0] for seed in seeds]
+    first, *others = (_testable(parts, chosen_on) for parts in (one, *random))
+    assert loaded.labels is not None
+    for parts in (first, *others):
+        check_split(loaded.labels, parts, protocol)
+
+    where = resolve_device(device or run.config.device)
+    compared = {RUN: (_embeddings(run, loaded), run.config.seed)}
+    if against is not None:
+        compared[OTHER] = _embeddings(against, loaded), against.config.seed
+    untrained = run.config.untrained_model(loaded.num_features).to(where).embed(loaded, where)
+    compared["untrained"] = untrained, run.config.seed
+    scorer = _Scorer(loaded, protocol, chosen_on, compared, tell)
+    scores = scorer.scores([first])[0]
     return Evaluation(
         protocol,
         name,
-        {part: int(nodes.size) for part, nodes in parts.items()},
+        {part: int(nodes.size) for part, nodes in first.items()},
         run.config.seed,
-        scores.pop(""),
-        other=scores.pop("against", None),
+        scores.pop(RUN),
+        other=scores.pop(OTHER, None),
         controls=scores,
-        many=many,
+        many=_many(kind, loaded.num_nodes, others, scorer.scores(others)) if others else None,
     )
+
+
+def _testable(split: Split, chosen_on: Split) -> Split:
+    """The split without test nodes that choices were made on."""
+    test = np.setdiff1d(split["test"], pool_of(chosen_on))
+    if test.size < 2 <= split["test"].size:
+        raise UGCLError(
+            "nearly all nodes are training or validation nodes of the split that choices are made "
+            "on, and random splits have none left to test: leave out --split, --split-seed and "
+            "--splits"
+        )
+    return split | {"test": test}
 
 
 @dataclass(frozen=True)
@@ -188,10 +218,6 @@ class _Scorer:
     chosen_on: Split
     compared: dict[str, tuple[npt.NDArray[np.float32], int]]
     tell: Callable[[str], None]
-
-    def testable(self, split: Split) -> Split:
-        """The split without test nodes that choices were made on."""
-        return split | {"test": np.setdiff1d(split["test"], pool_of(self.chosen_on))}
 
     def scores(self, splits: Sequence[Split]) -> list[dict[str, Score]]:
         """For each split, the score of everything that is compared and of the controls."""
@@ -219,20 +245,18 @@ def _many(
         )
         for who in scores[0]
     }
-    own, other = outcomes.pop(""), outcomes.pop("against", None)
+    own, other = outcomes.pop(RUN), outcomes.pop(OTHER, None)
     return ManySplits(
         kind,
         len(splits),
         own.accuracy(),
         {who: outcome.accuracy() for who, outcome in outcomes.items()},
         {who: own.gain_over(outcome) for who, outcome in outcomes.items()},
-        None if other is None else other.accuracy(),
-        None if other is None else own.gain_over(other),
+        None if other is None else (other.accuracy(), own.gain_over(other)),
     )
 
 
 def _embeddings(run: Run, graph: Graph) -> npt.NDArray[np.float32]:
-    run.require_finished()
     if run.config.fingerprint != graph.fingerprint:
         raise UGCLError(f"{run.path} was trained on another graph: compare runs on the same graph")
     embeddings = run.embeddings()

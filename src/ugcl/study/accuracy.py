@@ -20,6 +20,7 @@ from ugcl.files import check_writable, write_json
 from ugcl.methods import DEFAULT_PRESET
 from ugcl.provenance import source_commit
 from ugcl.runs import Reporter, Run, evaluate_run, new_config, open_run, train_run
+from ugcl.runs.config import graph_name
 from ugcl.study.published import published_accuracy
 from ugcl.study.variant import Variant
 
@@ -62,6 +63,7 @@ def accuracy_study(
         should_stop: asked after every epoch and every run.
     """
     check_writable(out)
+    graph = graph_name(graph)
     known = _known(out, graph, method) if out.is_file() else {"rows": [], "commands": []}
     rows, commands = known["rows"], known["commands"]
     if command and command not in commands:
