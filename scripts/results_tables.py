@@ -1,4 +1,4 @@
-"""Print the tables of docs/results/README.md from the result files beside it.
+"""Print the tables of the README and of docs/results/README.md from the result files.
 
 python scripts/results_tables.py docs/results
 """
@@ -26,6 +26,24 @@ def results(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
+def overview(studies: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """A line for each data set: the default settings over many splits, in short."""
+    heads = ("data set", "training", "UGCL `fast`", "best control", "gain, 95 % interval")
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for name, study in studies.items():
+        row = row_of(study, "fast", "honest")
+        best, mean = best_control(row)
+        cells = [
+            name,
+            f"{row['training_seconds'][0]:.0f} s",
+            figure(row["accuracy_mean"]),
+            f"{mean:.1f} ({best})",
+            gain(row["differences"][best]),
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
 def one_split(studies: dict[str, dict[str, Any]]) -> Iterator[str]:
     """A line for each data set and variant: accuracy on the one split, by both probes."""
     heads = ("data set", "settings", "authors' probe", "published", "honest probe", *CONTROLS)
@@ -47,24 +65,35 @@ def one_split(studies: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 def many_splits(studies: dict[str, dict[str, Any]]) -> Iterator[str]:
     """A line for each data set and variant: the honest probe over many splits, and the gain."""
-    heads = ("data set", "settings", "UGCL", *CONTROLS, "gain over the best")
+    heads = ("data set", "settings", "splits", "UGCL", *CONTROLS, "gain over the best")
     yield f"| {' | '.join(heads)} |"
     yield "|" + "---|" * len(heads)
     for name, study in studies.items():
         for variant in variants(study):
             row = row_of(study, variant, "honest")
-            means = {control: mean for control, (mean, _) in row["controls_mean"].items()}
-            best = row["differences"][max(means, key=lambda control: means[control])]
-            clear = best["ci95"][0] > 0 or best["ci95"][1] < 0
-            gain = f"{best['mean']:+.1f} [{best['ci95'][0]:+.1f}, {best['ci95'][1]:+.1f}]"
             cells = [
                 name,
                 f"`{variant}`",
+                str(row["splits"]),
                 figure(row["accuracy_mean"]),
-                *(f"{means[control]:.1f}" for control in CONTROLS),
-                f"**{gain}**" if clear else gain,
+                *(f"{row['controls_mean'][control][0]:.1f}" for control in CONTROLS),
+                gain(row["differences"][best_control(row)[0]]),
             ]
             yield f"| {' | '.join(cells)} |"
+
+
+def best_control(row: dict[str, Any]) -> tuple[str, float]:
+    """The control with the highest mean over many splits, and that mean."""
+    means = {control: mean for control, (mean, _) in row["controls_mean"].items()}
+    best = max(means, key=lambda control: means[control])
+    return best, means[best]
+
+
+def gain(difference: dict[str, Any]) -> str:
+    """A difference and its interval, bold where that leaves out zero."""
+    low, high = difference["ci95"]
+    words = f"{difference['mean']:+.1f} [{low:+.1f}, {high:+.1f}]"
+    return f"**{words}**" if low > 0 or high < 0 else words
 
 
 def choices(folder: Path) -> Iterator[str]:
@@ -109,4 +138,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     found = results(Path(sys.argv[1]))
+    print(*overview(found), "", sep="\n")
     print(*one_split(found), "", *many_splits(found), "", *choices(Path(sys.argv[1])), sep="\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
@@ -10,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from ugcl.cli import main
-from ugcl.data import DATASETS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -40,40 +40,39 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def figure(pair: tuple[float, float | None]) -> str:
-    mean, deviation = pair
-    return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
+def tables(name: str) -> list[str]:
+    """The lines of a table that scripts/results_tables.py makes of the result files."""
+    place = ROOT / "scripts/results_tables.py"
+    spec = importlib.util.spec_from_file_location("results_tables", place)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    results = ROOT / "docs/results"
+    return list(getattr(made, name)(results if name == "choices" else made.results(results)))
 
 
-def test_the_table_of_data_sets_is_the_catalogue() -> None:
-    page = (ROOT / "docs/guide.md").read_text("utf-8")
-    for dataset in DATASETS.values():
-        counts = (dataset.nodes, dataset.edges, dataset.features, dataset.classes)
-        cells = [f"`{dataset.name}`", *(f"{count:,}" for count in counts)]
-        assert f"| {' | '.join(cells)} | {dataset.source.split or 'none'} | [" in page
-        assert dataset.source.page in page
+@pytest.mark.parametrize(
+    ("page", "table"),
+    [
+        ("README.md", "overview"),
+        ("docs/results/README.md", "one_split"),
+        ("docs/results/README.md", "many_splits"),
+        ("docs/results/README.md", "choices"),
+    ],
+)
+def test_the_tables_are_the_data(page: str, table: str) -> None:
+    assert "\n".join(tables(table)) in (ROOT / page).read_text("utf-8")
 
 
-def test_the_table_of_variants_is_the_data() -> None:
+def test_the_page_of_results_has_the_commands_that_made_them() -> None:
     page = (ROOT / "docs/results/README.md").read_text("utf-8")
-    result = json.loads((ROOT / "docs/results/choose_fast.json").read_text("utf-8"))
-    for name, scores in result["validation"].items():
-        assert f"| {name} | {scores['mean']:.2f} |" in page
-        assert len(scores["all"]) == result["seeds"] * result["splits"]
-
-
-def test_the_table_of_results_is_the_data() -> None:
-    page = (ROOT / "docs/results/README.md").read_text("utf-8")
-    result = json.loads((ROOT / "docs/results/citeseer.json").read_text("utf-8"))
-    assert result["command"] in page
-    assert len(result["summary"]) == 6
-    for row in result["summary"]:
-        cells = [
-            f"`{row['preset']}`",
-            str(row["hidden"]),
-            f"`{row['protocol']}`",
-            figure(row["accuracy"]),
-            *(figure(row["controls"][name]) for name in ("raw", "smooth", "untrained")),
-        ]
-        assert row["seeds"] == 5
-        assert f"| {' | '.join(cells)} |" in page
+    files = list((ROOT / "docs/results").glob("*.json"))
+    assert len(files) == 7
+    for path in files:
+        study = json.loads(path.read_text("utf-8"))
+        assert study["commands"]
+        for command in study["commands"]:
+            assert command in page
+        assert all(row["seeds"] == 5 for row in study["summary"])
+        assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])

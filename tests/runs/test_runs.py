@@ -417,6 +417,12 @@ def test_a_graph_without_a_split_never_tests_the_pool_of_its_random_split(
         (np.arange(40) % 2, {"train": [0, 1], "test": [2, 3]}, {}, "needs 'val' nodes"),
         (np.where(np.arange(40) < 2, np.arange(40), -1), {}, {"protocol": "paper"}, "needs 'test'"),
         (
+            np.where(np.arange(40) < 12, np.arange(40) % 2, -1),
+            {},
+            {"split": "per-class"},
+            "all of one class",
+        ),
+        (
             np.arange(40) % 2,
             {"train": range(24), "val": range(24, 39), "test": [39]},
             {"splits": 2},

@@ -9,8 +9,8 @@ outcome of node v over the splits that test it,
     mean = mean_j m_j,    SE^2 = var_j(m_j) / J + var_v(b_v) / V.
 
 More splits shrink the first term only. Nodes count as independent of each other; neighbours are
-somewhat alike, so that the second term is rather too small than too large. For a difference of two embeddings the outcomes are
-subtracted node by node first, so that what is hard for both cancels.
+somewhat alike, so that the second term is rather too small than too large. For a difference of two
+embeddings the outcomes are subtracted node by node first, so that what is hard for both cancels.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ features is chosen on validation nodes, once for a graph, as the settings of a m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
@@ -78,6 +78,9 @@ class FeatureControls:
 
     graph: Graph
     most_columns: int | None = None
+    _starts: dict[tuple[str, FeatureScaling], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def for_split(cls, graph: Graph, split: Split) -> FeatureControls:
@@ -103,13 +106,22 @@ class FeatureControls:
                 for control, steps in SMOOTHING.items()
             }
             if asked["raw"] or asked["smooth"]:
-                start = scaled if self.most_columns is None else leading(scaled, self.most_columns)
+                start = self._start("smooth", scaling, scaled)
                 for k, matrix in _smoothed(adjacency, start, asked["raw"] + asked["smooth"]):
                     yield Candidate("smooth" if k else "raw", scaling, k), matrix
             if asked["pca"]:
-                hidden = leading(adjacency @ scaled, COMPONENTS)
+                hidden = self._start("pca", scaling, adjacency @ scaled)
                 for k, matrix in _smoothed(adjacency, hidden, asked["pca"]):
                     yield Candidate("pca", scaling, k), (hidden + matrix) / 2
+
+    def _start(self, control: str, scaling: FeatureScaling, matrix: Any) -> Any:
+        """What is smoothed: the matrix in its leading directions, which are found only once."""
+        columns = COMPONENTS if control == "pca" else self.most_columns
+        if columns is None:
+            return matrix
+        if (control, scaling) not in self._starts:
+            self._starts[control, scaling] = leading(matrix, columns)
+        return self._starts[control, scaling]
 
     def choose(self, splits: Sequence[Split]) -> dict[str, Candidate]:
         """The candidate of each control that is best on the validation nodes of these splits.

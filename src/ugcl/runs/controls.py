@@ -22,14 +22,13 @@ from ugcl.evaluation import controls as controls_module
 from ugcl.evaluation import probe as probe_module
 from ugcl.evaluation.controls import SMOOTHING
 from ugcl.files import write_json
-from ugcl.graph import Graph
 
 RESPLITS = 4
 """How often the pool is split anew to choose a control's smoothing and scaling."""
 
 
 def feature_control_scores(
-    graph: Graph,
+    controls: FeatureControls,
     chosen_on: Split,
     splits: Sequence[Split],
     protocol: Protocol,
@@ -40,15 +39,15 @@ def feature_control_scores(
     Results are kept in the user's cache folder, by everything that they depend on.
 
     Args:
-        graph: the graph, with labels.
+        controls: the controls of a graph with labels.
         chosen_on: the split on whose training and validation nodes the controls are chosen.
         splits: the splits to score on.
         protocol: which probe.
         tell: is told what takes time.
     """
+    graph = controls.graph
     labels = graph.labels
     assert labels is not None
-    controls = FeatureControls.for_split(graph, chosen_on)
     base = _digest(graph.fingerprint, graph.name, labels, chosen_on)
 
     def choose() -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ugcl.data.splits import Split, pool_of, random_kind, selection_split
 from ugcl.errors import UGCLError
 from ugcl.evaluation import (
     Estimate,
+    FeatureControls,
     Outcomes,
     Protocol,
     Score,
@@ -166,6 +167,7 @@ def evaluate_run(
     random = [split_of(loaded, kind, seed)[0] for seed in seeds]
     first, *others = (_testable(parts, chosen_on) for parts in (one, *random))
     assert loaded.labels is not None
+    check_split(loaded.labels, chosen_on, "paper")
     for parts in (first, *others):
         check_split(loaded.labels, parts, protocol)
 
@@ -175,7 +177,8 @@ def evaluate_run(
         compared[OTHER] = _embeddings(against, loaded), against.config.seed
     untrained = run.config.untrained_model(loaded.num_features).to(where).embed(loaded, where)
     compared["untrained"] = untrained, run.config.seed
-    scorer = _Scorer(loaded, protocol, chosen_on, compared, tell)
+    controls = FeatureControls.for_split(loaded, chosen_on)
+    scorer = _Scorer(controls, protocol, chosen_on, compared, tell)
     scores = scorer.scores([first])[0]
     return Evaluation(
         protocol,
@@ -206,14 +209,14 @@ class _Scorer:
     """Scores embeddings and the graph's controls by one probe on the same splits.
 
     Attributes:
-        graph: the graph, with labels.
+        controls: the controls of the graph, which has labels.
         protocol: which probe.
         chosen_on: the split on whose training and validation nodes choices are made.
         compared: the embeddings to score, each with the seed of the authors' probe.
         tell: is told what takes time.
     """
 
-    graph: Graph
+    controls: FeatureControls
     protocol: Protocol
     chosen_on: Split
     compared: dict[str, tuple[npt.NDArray[np.float32], int]]
@@ -221,15 +224,15 @@ class _Scorer:
 
     def scores(self, splits: Sequence[Split]) -> list[dict[str, Score]]:
         """For each split, the score of everything that is compared and of the controls."""
-        labels = self.graph.labels
-        assert labels is not None
+        graph = self.controls.graph
+        assert graph.labels is not None
         result = feature_control_scores(
-            self.graph, self.chosen_on, splits, self.protocol, self.tell
+            self.controls, self.chosen_on, splits, self.protocol, self.tell
         )
         for who, (matrix, seed) in self.compared.items():
             for split, scores in zip(splits, result, strict=True):
                 scores[who] = linear_probe(
-                    matrix, labels, split, self.protocol, dataset=self.graph.name, seed=seed
+                    matrix, graph.labels, split, self.protocol, dataset=graph.name, seed=seed
                 )
         return result
 

@@ -162,6 +162,7 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "variant": variant,
                 "protocol": protocol,
                 "seeds": len(group),
+                "splits": group[0]["splits"],
                 "hidden": group[0]["settings"].get("hidden"),
                 "accuracy": mean_and_deviation([row["accuracy"] for row in group]),
                 "controls": {
