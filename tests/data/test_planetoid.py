@@ -98,3 +98,10 @@ def test_pickles_of_python_2(planetoid: Path, monkeypatch: pytest.MonkeyPatch) -
     graph = load_graph("cora", planetoid.parents[2])
     assert graph.labels is not None
     assert graph.labels[6:].tolist() == [1, -1, 1, 0]
+
+
+def test_a_node_far_beyond_the_others_is_a_damaged_file(tmp_path: Path) -> None:
+    folder = write_cora(tmp_path)
+    (folder / "ind.cora.test.index").write_text("6\n9\n99999\n")
+    with pytest.raises(UGCLError, match=r"test\.index names node 99,999, but there are 9 nodes"):
+        load_graph("cora", data_root=tmp_path)

@@ -58,6 +58,8 @@ def test_refuses() -> None:
         split_of(make_graph(splits={}), "own")
     with pytest.raises(UGCLError, match="has no seed"):
         split_of(make_graph(), "own", 1)
+    with pytest.raises(UGCLError, match="did you mean 'per-class'"):
+        split_of(make_graph(), "perclass", 1)
 
 
 def test_a_graph_with_train_and_test_only_has_its_own_split() -> None:

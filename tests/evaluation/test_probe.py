@@ -102,6 +102,8 @@ def test_refuses() -> None:
     embeddings, labels, split = problem()
     with pytest.raises(UGCLError, match="honest probe needs 'val' nodes"):
         linear_probe(embeddings, labels, {k: v for k, v in split.items() if k != "val"})
+    with pytest.raises(UGCLError, match="no protocol called 'fair'"):
+        linear_probe(embeddings, labels, split, "fair")
     with pytest.raises(UGCLError, match="all of one class"):
         linear_probe(embeddings, np.zeros_like(labels), split)
     without = {k: v for k, v in split.items() if k != "val"}

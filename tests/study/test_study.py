@@ -97,6 +97,15 @@ def test_the_command_prints_a_table(
     assert "write it as NAME=VALUE" in capsys.readouterr().err
 
 
+def test_a_graph_without_labels_is_refused_before_training(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_graph(labels=None, splits={}).save(graph_file)
+    monkeypatch.setattr("ugcl.study.accuracy.train_run", lambda *a, **k: pytest.fail("trained"))
+    with pytest.raises(UGCLError, match="no labels"):
+        study(graph_file, tmp_path)
+
+
 def test_variants() -> None:
     assert str(Variant.parse("fast")) == "fast"
     parsed = Variant.parse("authors:hidden=64, self-loops=1,negatives=all")

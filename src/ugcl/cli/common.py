@@ -182,4 +182,4 @@ class StopRequest:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        say("\nstopping after this epoch and saving; once more to stop at once")
+        say("\nstopping at the next good place and saving; once more to stop at once")

@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"protocol '{evaluation.protocol}', split '{evaluation.split}' ({sizes} nodes)")
     _print_one(evaluation, config.method, arguments.against, published)
     if evaluation.many is None:
-        print(_verdict(evaluation))
+        print(_verdict(evaluation, arguments.against))
     else:
         print()
         _print_many(evaluation.many, config.method, arguments.against)
@@ -129,12 +129,20 @@ def _print_one(
     print_table(("accuracy, %", "test", "validation"), shown)
 
 
-def _verdict(evaluation: Evaluation) -> str:
+def _verdict(evaluation: Evaluation, against: str | None) -> str:
     """Whether training helped, in a sentence; one split cannot tell small differences."""
     name, best = max(evaluation.controls.items(), key=lambda item: item[1].accuracy)
-    gain = evaluation.score.accuracy - best.accuracy
-    side = "above" if gain >= 0 else "below"
-    return f"trained is {abs(gain):.1f} points {side} its best control ({CONTROLS[name]}) here"
+    mine = evaluation.score.accuracy
+    words = f"trained is {_side(mine - best.accuracy)} its best control ({CONTROLS[name]}) here"
+    if evaluation.other is None:
+        return words
+    return f"{words}, and {_side(mine - evaluation.other.accuracy)} {against}"
+
+
+def _side(gain: float, remark: str = "") -> str:
+    if abs(gain) < 0.05:
+        return "level with"
+    return f"{abs(gain):.1f} points{remark} {'above' if gain > 0 else 'below'}"
 
 
 def _print_many(many: ManySplits, method: str, against: str | None) -> None:
@@ -155,6 +163,4 @@ def _print_many(many: ManySplits, method: str, against: str | None) -> None:
 
 
 def _words(gain: Estimate) -> str:
-    side = "above" if gain.mean > 0 else "below"
-    noise = "beyond noise" if gain.clear else "within noise"
-    return f"{abs(gain.mean):.1f} points, {noise}, {side}"
+    return _side(gain.mean, ", beyond noise," if gain.clear else ", within noise,")

@@ -23,7 +23,18 @@ from ugcl.cli.common import (
 from ugcl.cli.progress import Progress
 from ugcl.errors import UGCLError
 from ugcl.methods import DEFAULT_PRESET
-from ugcl.study import Variant, accuracy_study
+from ugcl.study import PROTOCOLS, Variant, accuracy_study
+
+HEADS = (
+    "settings",
+    "probe",
+    "seeds",
+    "one split",
+    "many splits",
+    "best control there",
+    "gain",
+    "seconds",
+)
 
 
 def register(commands: Any) -> None:
@@ -77,7 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
             tell=say,
             should_stop=stop,
         )
-        stopped = stop()
+        scores = len(arguments.settings) * arguments.seeds * len(PROTOCOLS)
+        stopped = stop() and len(result["rows"]) < scores
     if arguments.json:
         print_json(result)
     else:
@@ -90,7 +102,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(result: dict[str, Any]) -> None:
     print_table(
-        ("settings", "probe", "seeds", "one split", "many splits", "best control", "gain", "s"),
+        (
+            "settings",
+            "probe",
+            "seeds",
+            "one split",
+            "many splits",
+            "best control there",
+            "gain",
+            "seconds",
+        ),
         (_line(row) for row in result["summary"]),
     )
     if result["published"] is not None:

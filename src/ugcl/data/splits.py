@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
+from ugcl.suggest import unknown
 from ugcl.validation import UNLABELLED
 
 Split = dict[str, npt.NDArray[np.int64]]
@@ -38,6 +39,8 @@ def split_of(
         )
     if kind is None:
         kind = "own" if has_own_split(graph) and seed is None else random_kind(graph)
+    if kind not in get_args(SplitKind):
+        raise UGCLError(unknown("kind of split", kind, get_args(SplitKind)))
     if kind == "own":
         if not has_own_split(graph):
             raise UGCLError("the graph has no split of its own: use per-class or fraction")

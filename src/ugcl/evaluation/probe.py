@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from sklearn.preprocessing import normalize
 from torch import nn
 
 from ugcl.errors import UGCLError
+from ugcl.suggest import unknown
 
 Protocol = Literal["honest", "paper"]
 Split = Mapping[str, npt.NDArray[np.int64]]
@@ -83,7 +84,9 @@ def linear_probe(
 
 
 def check_split(labels: Labels, split: Split, protocol: Protocol) -> None:
-    """Refuse a split that a probe can make nothing of."""
+    """Refuse a split that a probe can make nothing of, and a probe that there is not."""
+    if protocol not in get_args(Protocol):
+        raise UGCLError(unknown("protocol", protocol, get_args(Protocol)))
     for part in ("train", "test") if protocol == "paper" else ("train", "val", "test"):
         if part not in split or split[part].size == 0:
             raise UGCLError(

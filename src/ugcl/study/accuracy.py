@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ugcl.data import split_of
 from ugcl.errors import UGCLError
 from ugcl.evaluation import Protocol, half_width, standard_error
 from ugcl.files import check_writable, write_json
@@ -81,6 +82,7 @@ def accuracy_study(
             device=device,
             threads=threads,
         )
+        split_of(loaded)  # a graph without labels is refused before it is trained on
         asked = {**config.settings.values(), "fingerprint": config.fingerprint, "splits": splits}
         mine = [row for row in rows if (row["variant"], row["seed"]) == (str(variant), seed)]
         if any({**row["settings"], **_about(row)} != asked for row in mine):
@@ -97,9 +99,11 @@ def accuracy_study(
         if not run.finished:
             break
         for protocol in missing:
+            if should_stop():
+                break
             tell(f"{title}: scoring by the {protocol} probe on {splits} splits")
             rows.append({"variant": str(variant)} | _row(run, protocol, splits, data_root))
-        write_json(out, _result(graph, method, commands, rows))
+            write_json(out, _result(graph, method, commands, rows))
     return _result(graph, method, commands, rows)
 
 
