@@ -18,7 +18,7 @@ demo: $(INSTALLED)
 	@echo "The run is in runs/demo: embeddings.npy has a row for each node, in the order of nodes.parquet."
 	@echo "Try next:"
 	@echo "  $(BIN)/ugcl train citeseer --out runs/wide --scope 10 --hidden 2048"
-	@echo "  $(BIN)/ugcl evaluate runs/wide --split-seed 1"
+	@echo "  $(BIN)/ugcl evaluate runs/wide --against runs/demo --splits 20"
 
 test: $(INSTALLED)
 	$(BIN)/pytest
