@@ -102,16 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(result: dict[str, Any]) -> None:
     print_table(
-        (
-            "settings",
-            "probe",
-            "seeds",
-            "one split",
-            "many splits",
-            "best control there",
-            "gain",
-            "seconds",
-        ),
+        HEADS,
         (_line(row) for row in result["summary"]),
     )
     if result["published"] is not None:
