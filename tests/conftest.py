@@ -88,7 +88,11 @@ def _own_cache(
     monkeypatch: pytest.MonkeyPatch,
     _shared_controls: Path,
 ) -> None:
-    """No test reads or writes the user's cache; all share the scores of the controls, for speed."""
+    """No test reads or writes the user's cache.
+
+    For speed all share the scores of the controls, which are chosen on one split, not on four.
+    """
+    monkeypatch.setattr("ugcl.runs.controls.RESPLITS", 1)
     cache = tmp_path_factory.mktemp("cache")
     (cache / "ugcl").mkdir()
     (cache / "ugcl/controls").symlink_to(_shared_controls)
