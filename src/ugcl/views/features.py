@@ -38,7 +38,7 @@ def scale_features(
 def dense_if_crowded(matrix: Any) -> Any:
     """A sparse matrix of which more than `CROWDED` is not zero, made dense; others as they are.
 
-    Dense products do about ten times as many operations in a second as sparse ones.
+    Dense products do many times as many operations in a second as sparse ones.
     """
     crowded = sp.issparse(matrix) and matrix.nnz > CROWDED * np.prod(matrix.shape)
     return matrix.toarray() if crowded else matrix
