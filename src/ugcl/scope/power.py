@@ -44,14 +44,17 @@ class _Steps(torch.autograd.Function):
         ctx: Any, matrix: Tensor, transpose: Tensor, hidden: Tensor, n: int, stay: float
     ) -> Tensor:
         ctx.transpose, ctx.n, ctx.stay = transpose, n, stay
-        for _ in range(n):
-            hidden = torch.addmm(hidden, matrix, hidden, beta=stay, alpha=1 - stay)
-        return hidden.clone() if n == 0 else hidden
+        return _walk(matrix, hidden, n, stay)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor, None, None]:
-        moved = _Steps.forward(ctx, ctx.transpose, ctx.transpose, grads[0], ctx.n, ctx.stay)
-        return None, None, moved, None, None
+        return None, None, _walk(ctx.transpose, grads[0], ctx.n, ctx.stay), None, None
+
+
+def _walk(matrix: Tensor, hidden: Tensor, n: int, stay: float) -> Tensor:
+    for _ in range(n):
+        hidden = torch.addmm(hidden, matrix, hidden, beta=stay, alpha=1 - stay)
+    return hidden.clone() if n == 0 else hidden
 
 
 def contextual_view(context: Context, adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
