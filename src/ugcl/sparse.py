@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+_INT32 = 2**31
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class SparseMatrix:
 
     matrix: Tensor
     transpose: Tensor
+    _stacks: dict[int, SparseMatrix] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_scipy(
@@ -43,6 +46,17 @@ class SparseMatrix:
         product: Tensor = _Product.apply(self.matrix, self.transpose, dense)  # type: ignore[no-untyped-call]
         return product
 
+    def stacked(self, count: int) -> SparseMatrix:
+        """The block-diagonal matrix with M `count` times, which multiplies stacked blocks."""
+        if count == 1:
+            return self
+        if count not in self._stacks:
+            matrix = _stack(self.matrix, count)
+            symmetric = self.transpose is self.matrix
+            transpose = matrix if symmetric else _stack(self.transpose, count)
+            self._stacks[count] = SparseMatrix(matrix, transpose)
+        return self._stacks[count]
+
 
 class _Product(torch.autograd.Function):
     @staticmethod
@@ -56,13 +70,28 @@ class _Product(torch.autograd.Function):
 
 
 def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> Tensor:
+    """Copy a SciPy CSR matrix; with indices of 32 bits where they suffice, as MKL takes them."""
+    index = np.int32 if max(matrix.nnz, *matrix.shape) < _INT32 else np.int64
+    return _csr(
+        torch.from_numpy(matrix.indptr.astype(index)).to(device),
+        torch.from_numpy(matrix.indices.astype(index)).to(device),
+        torch.from_numpy(matrix.data.copy()).to(device, dtype),
+        matrix.shape,
+    )
+
+
+def _stack(matrix: Tensor, count: int) -> Tensor:
+    starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    times = torch.arange(count, dtype=columns.dtype, device=columns.device)[:, None]
+    return _csr(
+        torch.cat([(starts[:-1] + times * values.numel()).flatten(), starts[-1:] * count]),
+        (columns + times * matrix.shape[1]).flatten(),
+        values.repeat(count),
+        (count * matrix.shape[0], count * matrix.shape[1]),
+    )
+
+
+def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(matrix.indptr.astype(np.int64)),
-            torch.from_numpy(matrix.indices.astype(np.int64)),
-            torch.from_numpy(matrix.data.copy()).to(dtype),
-            size=matrix.shape,
-            check_invariants=False,
-            device=device,
-        )
+        return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from ugcl.kernels import plain_formulas
 from ugcl.objectives import cosine, cosine_contrast
 
 
@@ -33,14 +34,15 @@ def test_equals_equation_5_term_by_term(
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.3])
-@pytest.mark.parametrize("kept", [0, 10**6])
-@pytest.mark.parametrize("block", [3, 4, 100])
+@pytest.mark.parametrize("width", [1, 5, 20])
+@pytest.mark.parametrize("strip", [2, 4, 100])
 def test_gradients_equal_finite_differences(
-    monkeypatch: pytest.MonkeyPatch, temperature: float, kept: int, block: int
+    monkeypatch: pytest.MonkeyPatch, temperature: float, width: int, strip: int
 ) -> None:
-    monkeypatch.setattr(cosine, "BLOCK", block)
-    monkeypatch.setattr(cosine, "KEPT", kept)
-    patch, context = views(9, 5)
+    """Widths from where few similarities are kept for the gradient to where all are."""
+    monkeypatch.setattr(cosine, "STRIP", strip)
+    monkeypatch.setattr(cosine, "ROWS", strip)
+    patch, context = views(9, width)
     assert torch.autograd.gradcheck(
         lambda h, c: cosine_contrast(h, c, temperature), (patch, context)
     )
@@ -54,15 +56,31 @@ def test_gradients_with_sampled_negatives_equal_finite_differences() -> None:
     )
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    patch, context = views(50, 8)
-    whole = cosine_contrast(patch, context)
-    expected = torch.autograd.grad(whole, (patch, context))
-    monkeypatch.setattr(cosine, "BLOCK", 7)
-    monkeypatch.setattr(cosine, "KEPT", 0)
-    blocked = cosine_contrast(patch, context)
-    torch.testing.assert_close(blocked, whole)
-    torch.testing.assert_close(torch.autograd.grad(blocked, (patch, context)), expected)
+@pytest.mark.parametrize("negatives", [None, torch.tensor([3, 0, 31, 8])])
+@pytest.mark.parametrize("width", [2, 40])
+def test_the_kernel_equals_the_plain_formula(
+    monkeypatch: pytest.MonkeyPatch, negatives: torch.Tensor | None, width: int
+) -> None:
+    monkeypatch.setattr(cosine, "STRIP", 7)
+    monkeypatch.setattr(cosine, "ROWS", 5)
+    patch, context = views(50, width)
+    with torch.no_grad():
+        patch[3] = 0
+        context[7] = 0
+    losses, gradients = [], []
+    for plain in (True, False):
+        with plain_formulas(plain):
+            losses.append(3 * cosine_contrast(patch, context, 0.4, negatives))
+        gradients.append(torch.autograd.grad(losses[-1], (patch, context)))
+    torch.testing.assert_close(losses[1], losses[0])
+    torch.testing.assert_close(gradients[1], gradients[0])
+
+
+def test_a_loss_that_needs_no_gradient_has_none() -> None:
+    patch, context = views(6, 3)
+    with torch.no_grad():
+        assert not cosine_contrast(patch, context).requires_grad
+    assert cosine_contrast(patch.detach(), context.detach()) == cosine_contrast(patch, context)
 
 
 def test_all_rows_as_sampled_negatives_are_all_negatives() -> None:
@@ -79,7 +97,7 @@ def test_sampled_negatives_estimate_the_denominator_without_bias() -> None:
     anchors = cosine.unit_rows(patch).detach()
     similarities = (anchors @ anchors.T).exp().fill_diagonal_(0)
     estimates = [
-        cosine._sampled_log_denominator(anchors, 1.0, torch.tensor(chosen)).exp()
+        cosine._sampled_negatives(anchors, 1.0, torch.tensor(chosen))[0].exp()
         for chosen in combinations(range(size), count)
     ]
     # Each choice of K rows is equally likely; given whether v is among them, so is the estimate.

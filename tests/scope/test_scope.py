@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import reference
 from conftest import make_graph
-from ugcl.scope import contextual_view, lazy_power, normalised_adjacency, power
+from ugcl.scope import STAY, lazy_power, normalised_adjacency, power, walk
 from ugcl.sparse import SparseMatrix
 
 
@@ -59,4 +59,4 @@ def test_contextual_view_has_gradients(context: str) -> None:
     dense = reference.normalised_adjacency(weighted(0))
     matrix = SparseMatrix.from_scipy(sp.csr_array(dense), symmetric=True, dtype=torch.float64)
     hidden = torch.randn(9, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda h: contextual_view(context, matrix, h, 3), (hidden,))
+    assert torch.autograd.gradcheck(lambda h: walk(matrix, h, 3, STAY[context]), (hidden,))

@@ -21,7 +21,7 @@ from ugcl.methods.model import Model
 from ugcl.methods.options import All, choice, number, whole, whole_or_all
 from ugcl.methods.settings import Settings
 from ugcl.objectives import LEAST_TEMPERATURE, cosine_contrast
-from ugcl.scope import Context, contextual_view, normalised_adjacency, power
+from ugcl.scope import STAY, Context, normalised_adjacency, power
 from ugcl.views import (
     FeatureScaling,
     Normalisation,
@@ -93,9 +93,7 @@ class UGCLModel(Model):
         """Equation 5 between the patch view and the contextual view (Equation 4)."""
         chosen = self.settings
         patch = self.primary(view)
-        context = contextual_view(
-            chosen.context, view.adjacency, self.auxiliary(view), chosen.scope
-        )
+        context = self.auxiliary(view, chosen.scope, STAY[chosen.context])
         return cosine_contrast(patch, context, chosen.temperature, negatives)
 
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
@@ -139,7 +137,7 @@ class UGCLModel(Model):
         embeddings = np.empty((graph.num_nodes, wide * width), dtype=np.float32)
         for start in range(0, width, COLUMNS):
             columns = slice(start, min(start + COLUMNS, width))
-            patch = self.primary(view, columns)
+            patch = self.primary.columns(view, columns)
             if chosen.readout == "hidden":
                 embeddings[:, columns] = patch.cpu().numpy()
                 continue

@@ -11,13 +11,16 @@ from ugcl.sparse import SparseMatrix
 
 Context = Literal["power", "lazy"]
 
+STAY: dict[Context, float] = {"power": 0.0, "lazy": 0.5}
+"""How much of each step stays where it is."""
+
 
 def power(adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
     """`A^n H` (Equation 4) as n products with A; `A^n` is never formed.
 
     Cost: O(n nnz(A) D). n = 0 gives H itself.
     """
-    return _steps(adjacency, hidden, n, stay=0.0)
+    return walk(adjacency, hidden, n, STAY["power"])
 
 
 def lazy_power(adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
@@ -26,37 +29,36 @@ def lazy_power(adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
     The authors' code computes `(I + A)^n H`, the same up to the factor `2^n`, which the cosine
     does not see and which overflows float32 near n = 128.
     """
-    return _steps(adjacency, hidden, n, stay=0.5)
+    return walk(adjacency, hidden, n, STAY["lazy"])
 
 
-def _steps(adjacency: SparseMatrix, hidden: Tensor, n: int, stay: float) -> Tensor:
-    moved: Tensor = _Steps.apply(  # type: ignore[no-untyped-call]
+def walk(adjacency: SparseMatrix, hidden: Tensor, n: int, stay: float) -> Tensor:
+    """`(stay I + (1 - stay) A)^n H`, each step in one pass over H; so is the gradient."""
+    walked: Tensor = _Walk.apply(  # type: ignore[no-untyped-call]
         adjacency.matrix, adjacency.transpose, hidden, n, stay
     )
-    return moved
+    return walked
 
 
-class _Steps(torch.autograd.Function):
-    """n times `H <- stay H + (1 - stay) A H`, each in one pass over H; so is the gradient."""
+def step(matrix: Tensor, hidden: Tensor, stay: float, out: Tensor | None = None) -> Tensor:
+    """`stay H + (1 - stay) A H`."""
+    return torch.addmm(hidden, matrix, hidden, beta=stay, alpha=1 - stay, out=out)
 
+
+class _Walk(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, matrix: Tensor, transpose: Tensor, hidden: Tensor, n: int, stay: float
     ) -> Tensor:
         ctx.transpose, ctx.n, ctx.stay = transpose, n, stay
-        return _walk(matrix, hidden, n, stay)
+        return _steps(matrix, hidden, n, stay)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor, None, None]:
-        return None, None, _walk(ctx.transpose, grads[0], ctx.n, ctx.stay), None, None
+        return None, None, _steps(ctx.transpose, grads[0], ctx.n, ctx.stay), None, None
 
 
-def _walk(matrix: Tensor, hidden: Tensor, n: int, stay: float) -> Tensor:
+def _steps(matrix: Tensor, hidden: Tensor, n: int, stay: float) -> Tensor:
     for _ in range(n):
-        hidden = torch.addmm(hidden, matrix, hidden, beta=stay, alpha=1 - stay)
+        hidden = step(matrix, hidden, stay)
     return hidden.clone() if n == 0 else hidden
-
-
-def contextual_view(context: Context, adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
-    """The contextual view of scope n by the power of A or of its lazy version."""
-    return (power if context == "power" else lazy_power)(adjacency, hidden, n)

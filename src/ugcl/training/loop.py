@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from torch import Tensor
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import Model, Settings
 from ugcl.training.checkpoint import Checkpoint, LoopState
+from ugcl.training.memory import kept_memory
 
 TOLERANCE = 1e-4
 """A loss counts as lower if it is lower by more than this."""
@@ -43,6 +45,21 @@ def check_trainable(graph: Graph) -> None:
         )
 
 
+def new_optimiser(model: Model, settings: Settings) -> torch.optim.Optimizer:
+    """Adam over all parameters, each step of it one pass over them."""
+    return torch.optim.Adam(model.parameters(), lr=settings.lr, fused=True)
+
+
+def step(loss_of: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, epoch: int) -> float:
+    """One step of training: the epoch's loss, its gradient, the optimiser."""
+    optimiser.zero_grad()
+    loss = loss_of(epoch)
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimiser.step()
+    return loss.item()
+
+
+@kept_memory()
 def train(
     model: Model,
     graph: Graph,
@@ -68,7 +85,7 @@ def train(
     """
     check_trainable(graph)
     model.to(device)
-    optimiser = torch.optim.Adam(model.parameters(), lr=settings.lr, fused=True)
+    optimiser = new_optimiser(model, settings)
     state = checkpoint.load(model, optimiser) if checkpoint else LoopState()
     on_start(state)
     loss_of = model.pretext(graph, device)
@@ -76,11 +93,8 @@ def train(
         if settings.patience and state.stale >= settings.patience:
             return _outcome(state, "patience")
         start = time.perf_counter()
-        optimiser.zero_grad()
-        loss = loss_of(state.epoch)
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-        state = _after_epoch(state, loss.item(), time.perf_counter() - start)
+        loss = step(loss_of, optimiser, state.epoch)
+        state = _after_epoch(state, loss, time.perf_counter() - start)
         on_epoch(state)
         if should_stop() and state.epoch < settings.epochs:
             if checkpoint:

@@ -1,10 +1,13 @@
-"""Encoders: from a view to hidden representations H."""
+"""The paper's encoder: one graph convolution."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
+from ugcl.encoders.blocked import encode
+from ugcl.kernels import plain
+from ugcl.scope import walk
 from ugcl.views import View
 
 
@@ -21,7 +24,13 @@ class GCN(nn.Module):
         self.slope = nn.Parameter(torch.full((1,), 0.25))
         nn.init.xavier_uniform_(self.weight, generator=generator)
 
-    def forward(self, view: View, columns: slice = slice(None)) -> Tensor:
+    def forward(self, view: View, n: int = 0, stay: float = 0.0) -> Tensor:
+        """`(stay I + (1 - stay) A)^n H`: hidden representations, or their context n steps on."""
+        if plain():
+            return walk(view.adjacency, self.columns(view), n, stay)
+        return encode(view, self.weight, self.bias, self.slope, n, stay)
+
+    def columns(self, view: View, columns: slice = slice(None)) -> Tensor:
         """H, or only some of its columns: they do not depend on one another."""
         linear = view.convolve(self.weight[:, columns]) + self.bias[columns]
         return nn.functional.prelu(linear, self.slope)

@@ -1,0 +1,144 @@
+"""A graph convolution and the steps after it, by blocks of columns that stay in cache.
+
+The sparse products of an encoder are bound by memory traffic, not by arithmetic. Columns of H do
+not depend on one another, from `X W` to the last step of `A^n H`, so they are computed a few at a
+time: one block for each thread, the blocks stacked on top of one another and multiplied by the
+block-diagonal matrix diag(A, A, ...). Threads share a sparse product out by rows, so each has the
+columns of its own block in its own cache from the first product to the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import leaky_relu
+
+from ugcl.scope import step
+from ugcl.views import View
+
+WIDTH = 64
+"""Columns of a block that walks: MKL's products are fastest with this many."""
+
+CACHE = 2**20
+"""Bytes of the largest block that is worth it: two of them fit into a core's own cache."""
+
+
+def encode(
+    view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0, stay: float = 0.0
+) -> Tensor:
+    """`(stay I + (1 - stay) A)^n PReLU(A X W + b)`.
+
+    Cost: O(nnz(X) D + n nnz(A) D), backwards the same. Memory: two S x D arrays, H and `A X W`.
+    """
+    encoded: Tensor = _Encode.apply(weight, bias, slope, view, n, stay)  # type: ignore[no-untyped-call]
+    return encoded
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns of an S x D array, as `stacks` narrower blocks on top of one another."""
+
+    start: int
+    stacks: int
+    width: int
+
+    def of(self, array: Tensor) -> Tensor:
+        """These columns of an array as they stand in it, stacks x rows x width."""
+        columns = array[..., self.start : self.start + self.stacks * self.width]
+        return columns.view(*array.shape[:-1], self.stacks, self.width).movedim(-2, 0)
+
+    def take(self, array: Tensor) -> Tensor:
+        """A copy of these columns, the narrow blocks on top of one another."""
+        return self.of(array).clone(memory_format=torch.contiguous_format).flatten(0, 1)
+
+    def put(self, stacked: Tensor, array: Tensor) -> None:
+        """The way back."""
+        self.of(array).copy_(stacked.view(self.stacks, -1, self.width))
+
+
+class _Encode(torch.autograd.Function):
+    """Backwards from G: `G <- (stay I + (1 - stay) A)^n G * PReLU'`, then `X^T A G` for W."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, weight: Tensor, bias: Tensor, slope: Tensor, view: View, n: int, stay: float
+    ) -> Tensor:
+        encoded = weight.new_empty(view.adjacency.shape[0], weight.shape[1])
+        negative_slope = slope.item()
+        linears = []
+        for block in _blocks(view, weight, n):
+            linear = _linear(view, block, weight, bias)
+            hidden = leaky_relu(linear, negative_slope)
+            adjacency = view.adjacency.stacked(block.stacks).matrix
+            block.put(_steps(adjacency, hidden, n, stay), encoded)
+            linears.append(linear)
+        ctx.save_for_backward(weight, slope, *linears)
+        ctx.view, ctx.n, ctx.stay = view, n, stay
+        return encoded
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        weight, slope, *linears = ctx.saved_tensors
+        view, negative_slope = ctx.view, slope.item()
+        of_weight, of_bias = torch.empty_like(weight), weight.new_empty(weight.shape[1])
+        of_slope = torch.zeros_like(slope)
+        for block, linear in zip(_blocks(view, weight, ctx.n), linears, strict=True):
+            adjacency = view.adjacency.stacked(block.stacks).transpose
+            gradient = _steps(adjacency, block.take(grads[0]), ctx.n, ctx.stay)
+            of_slope += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
+            gradient = torch.ops.aten.leaky_relu_backward(gradient, linear, negative_slope, False)
+            block.of(of_bias).copy_(gradient.view(block.stacks, -1, block.width).sum(dim=1))
+            if view.aggregated is None:
+                features = view.features.stacked(block.stacks).transpose
+                block.put(torch.mm(features, step(adjacency, gradient, 0.0)), of_weight)
+            else:
+                stacked = gradient.view(block.stacks, -1, block.width)
+                block.of(of_weight).copy_(view.aggregated.T @ stacked)
+        return of_weight, of_bias, of_slope, None, None, None
+
+
+def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
+    """`A X W + b` of a block: as `A (X W)` for sparse X, else as `(A X) W`."""
+    if view.features is not None:
+        product = torch.mm(view.features.stacked(block.stacks).matrix, block.take(weight))
+        linear = step(view.adjacency.stacked(block.stacks).matrix, product, 0.0)
+    else:
+        assert view.aggregated is not None
+        linear = (view.aggregated @ block.of(weight)).flatten(0, 1)
+    linear.view(block.stacks, -1, block.width).add_(block.of(bias)[:, None])
+    return linear
+
+
+def _steps(matrix: Tensor, hidden: Tensor, n: int, stay: float) -> Tensor:
+    """N steps from one array to another and back; `hidden` is one of them."""
+    other = torch.empty_like(hidden) if n else hidden
+    for _ in range(n):
+        step(matrix, hidden, stay, out=other)
+        hidden, other = other, hidden
+    return hidden
+
+
+def _blocks(view: View, weight: Tensor, n: int) -> Iterator[Block]:
+    """All columns: as many narrow blocks at a time as there are threads, then what is left.
+
+    Blocks that do not walk need not stay in cache for long, and wide ones are copied faster.
+    """
+    columns = weight.shape[1]
+    if weight.device.type != "cpu":
+        yield Block(0, 1, columns)
+        return
+    fits = weight.element_size() * view.adjacency.shape[0] * WIDTH <= CACHE
+    stacks = torch.get_num_threads() if fits else 1
+    width = WIDTH if fits and n else 2 * WIDTH if fits else 4 * WIDTH
+    start = 0
+    while start < columns:
+        left = columns - start
+        if left < stacks:
+            stacks, width = 1, left
+        block = Block(start, stacks, min(width, left // stacks))
+        yield block
+        start += block.stacks * block.width
