@@ -23,7 +23,7 @@ from ugcl.cli.common import (
 from ugcl.cli.progress import Progress
 from ugcl.errors import UGCLError
 from ugcl.methods import DEFAULT_PRESET
-from ugcl.study import PROTOCOLS, Variant, accuracy_study
+from ugcl.study import PROTOCOLS, Variant, accuracy_study, paired_study
 
 HEADS = (
     "settings",
@@ -66,38 +66,68 @@ def register(commands: Any) -> None:
         default=20,
         help="how many random splits each run is scored on (default: 20)",
     )
+    parser.add_argument(
+        "--against",
+        type=_variant,
+        metavar="PRESET[:NAME=VALUE,...]",
+        help="instead compare each with this one: the honest probe, paired node by node",
+    )
     add_data_root(parser)
     add_compute_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or go on with it."""
+    common: dict[str, Any] = {
+        "variants": arguments.settings,
+        "seeds": arguments.seeds,
+        "splits": arguments.splits,
+        "command": shlex.join(["ugcl", *sys.argv[1:]]),
+        "data_root": arguments.data_root,
+        "device": arguments.device or "auto",
+        "threads": arguments.threads,
+        "reporter": Progress,
+        "tell": say,
+    }
+    out = Path(arguments.out)
+    where = arguments.graph, out, Path(arguments.runs) / out.stem
+    rows = len(arguments.settings) * arguments.seeds
     with StopRequest() as stop:
-        result = accuracy_study(
-            arguments.graph,
-            Path(arguments.out),
-            Path(arguments.runs) / Path(arguments.out).stem,
-            variants=arguments.settings,
-            seeds=arguments.seeds,
-            splits=arguments.splits,
-            command=shlex.join(["ugcl", *sys.argv[1:]]),
-            data_root=arguments.data_root,
-            device=arguments.device or "auto",
-            threads=arguments.threads,
-            reporter=Progress,
-            tell=say,
-            should_stop=stop,
-        )
-        scores = len(arguments.settings) * arguments.seeds * len(PROTOCOLS)
-        stopped = stop() and len(result["rows"]) < scores
+        if arguments.against is not None:
+            result = paired_study(*where, against=arguments.against, should_stop=stop, **common)
+        else:
+            result = accuracy_study(*where, should_stop=stop, **common)
+            rows *= len(PROTOCOLS)
+        stopped = stop() and len(result["rows"]) < rows
     if arguments.json:
         print_json(result)
+    elif arguments.against is not None:
+        _print_paired(result)
     else:
         _print(result)
     if stopped:
         say("stopped; the same command goes on")
         return INTERRUPTED
     return 0
+
+
+def _print_paired(result: dict[str, Any]) -> None:
+    print(f"against {result['against']}, the honest probe on {result['splits']} splits")
+    print_table(
+        ("settings", "seeds", "accuracy", "against", "difference", "seconds", "against"),
+        (
+            (
+                row["variant"],
+                str(row["seeds"]),
+                figure(row["accuracy"]),
+                figure(row["against_accuracy"]),
+                _difference(row["difference"]),
+                f"{row['seconds']:.0f}",
+                f"{row['against_seconds']:.0f}",
+            )
+            for row in result["summary"]
+        ),
+    )
 
 
 def _print(result: dict[str, Any]) -> None:
@@ -120,9 +150,14 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
         figure(row["accuracy"]),
         figure(row["accuracy_mean"]),
         f"{best} {controls[best][0]:.1f}",
-        f"{gain['mean']:+.1f} [{gain['ci95'][0]:+.1f}, {gain['ci95'][1]:+.1f}]",
+        _difference(gain),
         f"{row['training_seconds'][0]:.0f}",
     )
+
+
+def _difference(of: dict[str, Any]) -> str:
+    low, high = of["ci95"]
+    return f"{of['mean']:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
 def _variant(text: str) -> Variant:

@@ -192,6 +192,24 @@ def evaluate_run(
     )
 
 
+def honest_outcomes(run: Run, graph: Graph, splits: int) -> Outcomes:
+    """Which nodes the honest probe classifies correctly on so many random splits of the graph.
+
+    The splits are those of `evaluate_run(run, splits=splits)`.
+    """
+    run.require_finished()
+    chosen_on, kind = selection_split(graph), random_kind(graph)
+    parts = [_testable(split_of(graph, kind, seed)[0], chosen_on) for seed in range(splits)]
+    embeddings, labels = _embeddings(run, graph), graph.labels
+    assert labels is not None
+    for split in parts:
+        check_split(labels, split, "honest")
+    scores = [linear_probe(embeddings, labels, split, "honest") for split in parts]
+    return Outcomes.gather(
+        graph.num_nodes, [split["test"] for split in parts], [score.correct for score in scores]
+    )
+
+
 def _testable(split: Split, chosen_on: Split) -> Split:
     """The split without test nodes that choices were made on."""
     test = np.setdiff1d(split["test"], pool_of(chosen_on))
