@@ -98,30 +98,34 @@ class UGCLModel(Model):
 
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The loss of an epoch: a function of the epoch's number and the weights alone."""
+        negatives = self.settings.negatives
+        subsampler = self.subsampler(graph, device)
+
+        def loss(epoch: int) -> Tensor:
+            rng = subsampler.rng(epoch)
+            view = subsampler.draw(rng)
+            if negatives == "all":
+                return self.loss(view)
+            drawn = rng.choice(subsampler.size, negatives, replace=False, shuffle=False)
+            return self.loss(view, torch.from_numpy(drawn).to(device))
+
+        return loss
+
+    def subsampler(self, graph: Graph, device: torch.device | str) -> Subsampler:
+        """The views of training on a graph."""
         chosen = self.settings
         if self.column_weights is not None:
             self.column_weights.copy_(torch.from_numpy(inverse_frequency(graph.features)))
-        size = graph.num_nodes if chosen.sample == "all" else chosen.sample
-        subsampler = Subsampler(
+        return Subsampler(
             graph.adjacency,
             self.raw(graph),
-            size=size,
+            size=graph.num_nodes if chosen.sample == "all" else chosen.sample,
             sampling=chosen.sampling,
             normalisation=chosen.normalisation,
             self_loops=chosen.self_loops,
             seed=self.seed,
             device=device,
         )
-
-        def loss(epoch: int) -> Tensor:
-            rng = subsampler.rng(epoch)
-            view = subsampler.draw(rng)
-            if chosen.negatives == "all":
-                return self.loss(view)
-            drawn = rng.choice(size, chosen.negatives, replace=False, shuffle=False)
-            return self.loss(view, torch.from_numpy(drawn).to(device))
-
-        return loss
 
     @torch.no_grad()
     def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:

@@ -60,14 +60,16 @@ class Subsampler:
         return np.random.default_rng([self.seed, epoch])
 
     def draw(self, rng: np.random.Generator) -> View:
-        """Sample nodes and cut out their view. Cost: O(S + edges of the S nodes)."""
-        if self.whole is not None:
-            return self.whole
+        """Sample nodes and make their view. Cost: O(S + edges of the S nodes)."""
+        return View.of(*self.cut(rng), self.device) if self.whole is None else self.whole
+
+    def cut(self, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Sample nodes and cut out their normalised adjacency and features."""
         nodes = sample_nodes(self.structure, self.size, self.sampling, rng)
         adjacency = self._induced(nodes)
         if self.renormalise:
             adjacency = normalised_adjacency(adjacency, self.self_loops)
-        return View.of(adjacency, self.features[nodes], self.device)
+        return adjacency, self.features[nodes]
 
     def _induced(self, nodes: Nodes) -> Any:
         """The subgraph that the nodes induce: the CSR rows and columns `nodes`, in that order."""

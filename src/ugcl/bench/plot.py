@@ -1,0 +1,60 @@
+"""The suite as a picture: parts of the step as stacked bars, and how it grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ugcl.bench.step import PARTS
+from ugcl.errors import UGCLError
+from ugcl.files import atomic
+
+COLOURS = ("#9aa5b1", "#3e7cb1", "#81c3d7", "#e07a5f", "#8a5a83", "#c9b458")
+
+
+def plot_suite(result: dict[str, Any], path: Path) -> None:
+    """Draw the results of `bench_suite` into a file."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise UGCLError(
+            "plots need Matplotlib, which is not installed: pip install 'ugcl[plot]'"
+        ) from error
+    figure = Figure(figsize=(12, 4.2), layout="constrained")
+    bars, times, memory = figure.subplots(1, 3, width_ratios=(1.5, 1, 1))
+    _parts(bars, result["steps"])
+    for axis, key, unit, title in (
+        (times, "seconds", 1, "seconds of a step"),
+        (memory, "peak_bytes", 2**20, "peak MiB above import"),
+    ):
+        for name, growth in result["scaling"].items():
+            if name == "base":
+                continue
+            factors = [size / growth["sizes"][0] for size in growth["sizes"]]
+            label = f"{name}: exponent {growth[key.replace('peak_', '') + '_exponent']:.2f}"
+            axis.plot(factors, [v / unit for v in growth[key]], marker="o", label=label)
+        axis.set(xscale="log", yscale="log", title=title, xlabel="times the smallest size")
+        axis.legend(frameon=False, fontsize="small")
+    with atomic(path) as temporary:
+        figure.savefig(temporary, dpi=110)
+
+
+def _parts(axis: Any, steps: list[dict[str, Any]]) -> None:
+    names = [f"{row['graph']}\n{row['settings']}" for row in steps]
+    bottom = [0.0] * len(steps)
+    for part, colour in zip(PARTS, COLOURS, strict=True):
+        heights = [row["parts_mm"][part] * row["mm_seconds"] / _step(row) for row in steps]
+        axis.bar(names, heights, bottom=bottom, label=part, color=colour)
+        bottom = [below + height for below, height in zip(bottom, heights, strict=True)]
+    for place, row in enumerate(steps):
+        axis.text(
+            place, bottom[place] + 0.01, f"{1000 * _step(row):.0f} ms", ha="center", fontsize=8
+        )
+    axis.set(title="parts of the step", ylabel="share of the step", ylim=(0, max(bottom) * 1.1))
+    axis.tick_params(axis="x", labelsize=8)
+    axis.legend(frameon=False, fontsize="small", ncols=3, loc="lower center")
+
+
+def _step(row: dict[str, Any]) -> float:
+    seconds: float = row["step_mm"] * row["mm_seconds"]
+    return seconds

@@ -1,0 +1,125 @@
+"""How time and memory grow with each size of the problem, the others held fixed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ugcl.bench.child import in_fresh_process
+from ugcl.bench.timing import exponent, medians
+from ugcl.data import load_graph, sbm_graph
+from ugcl.methods import METHODS
+from ugcl.training import kept_memory, new_optimiser, step
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A synthetic graph of N nodes and E edges, and settings for it."""
+
+    N: int = 20_000
+    E: int = 100_000
+    S: int = 2_000
+    D: int = 256
+    n: int = 4
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings, all negatives."""
+        return {"sample": self.S, "hidden": self.D, "scope": self.n, "negatives": "all"}
+
+    def save(self, folder: Path) -> str:
+        """Draw the graph into a folder."""
+        path = folder / f"{self.N}-{self.E}.npz"
+        if not path.exists():
+            graph = sbm_graph(nodes=self.N, degree=2 * self.E / self.N, features=64, seed=0)
+            graph.save(path, compressed=False)
+        return str(path)
+
+
+GROWTH: dict[str, tuple[int, ...]] = {
+    "N": (20_000, 40_000, 80_000, 160_000, 320_000),
+    "E": (50_000, 100_000, 200_000, 400_000, 800_000),
+    "S": (1_000, 2_000, 4_000, 8_000),
+    "D": (128, 256, 512, 1_024),
+    "n": (2, 4, 8, 16, 32),
+}
+
+EDGES = (10**5, 10**6, 10**7)
+
+
+def bench_scaling(
+    growth: dict[str, tuple[int, ...]] = GROWTH, tell: Tell = lambda text: None
+) -> dict[str, Any]:
+    """Seconds of a step and peak bytes as N, E, S, D and n grow one at a time.
+
+    Steps of all sizes take turns in one process; memory is measured in a process for each. The
+    exponent is that of the last half of the sizes, where what grows has most weight.
+    """
+    result: dict[str, Any] = {"base": vars(Problem())}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, sizes in growth.items():
+            tell(f"as {name} grows from {sizes[0]:,} to {sizes[-1]:,}")
+            problems = {size: Problem(**{**vars(Problem()), name: size}) for size in sizes}
+            paths = {size: problem.save(Path(folder)) for size, problem in problems.items()}
+            with kept_memory():
+                times = medians(
+                    {str(size): _step(paths[size], problems[size]) for size in sizes}, budget=4
+                )
+            peaks = [
+                in_fresh_process(
+                    "train",
+                    graph=paths[size],
+                    preset="fast",
+                    given=problem.given,
+                    threads=torch.get_num_threads(),
+                )["peak_bytes"]
+                for size, problem in problems.items()
+            ]
+            result[name] = _growth(list(sizes), list(times.values()), peaks)
+    return result
+
+
+def bench_embed(edges: tuple[int, ...] = EDGES, tell: Tell = lambda text: None) -> dict[str, Any]:
+    """Seconds and bytes of embedding graphs with more and more edges: degree 20, width 128."""
+    times, peaks = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for count in edges:
+            tell(f"embedding a graph with {count:,} edges")
+            measured = in_fresh_process(
+                "embed",
+                graph=Problem(N=count // 10, E=count).save(Path(folder)),
+                preset="fast",
+                given={"hidden": 128},
+                threads=torch.get_num_threads(),
+            )
+            times.append(measured["seconds"])
+            peaks.append(measured["embed_bytes"])
+    return _growth(list(edges), times, peaks)
+
+
+def _growth(sizes: list[int], times: list[float], peaks: list[int]) -> dict[str, Any]:
+    last = len(sizes) // 2
+    kept = [float(size) for size in sizes[last - 1 :]]
+    return {
+        "sizes": sizes,
+        "seconds": times,
+        "peak_bytes": peaks,
+        "seconds_exponent": exponent(kept, times[last - 1 :]),
+        "bytes_exponent": exponent(kept, [float(peak) for peak in peaks[last - 1 :]]),
+    }
+
+
+def _step(path: str, problem: Problem) -> Callable[[], object]:
+    graph = load_graph(path)
+    settings = METHODS["ugcl"].resolve("fast", graph, problem.given)
+    model = METHODS["ugcl"].build(graph.num_features, settings, 0)
+    loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
+    epochs = iter(range(2**62))
+    return lambda: step(loss_of, optimiser, next(epochs))

@@ -1,0 +1,195 @@
+"""`ugcl bench`: time and memory, against the arithmetic that is needed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ugcl.bench import bench_embed, bench_scaling, bench_step, bench_suite, machine
+from ugcl.cli.common import (
+    add_command,
+    add_data_root,
+    add_settings,
+    given_settings,
+    print_json,
+    print_table,
+    say,
+    use_threads,
+    whole,
+)
+from ugcl.methods import DEFAULT_PRESET, METHODS
+
+STEP_EXAMPLE = "ugcl bench step citeseer --settings authors --hidden 1024"
+
+
+def register(commands: Any) -> None:
+    """Add the command and what it measures."""
+    parser = commands.add_parser(
+        "bench",
+        help="measure time and memory",
+        description="Measure time and memory, in units of one matrix product or as ratios.",
+        epilog=f"example:\n  {STEP_EXAMPLE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    kinds = parser.add_subparsers(metavar="WHAT", required=True)
+    one = add_command(
+        kinds, "step", step, "measure a step of training, its parts and its memory", STEP_EXAMPLE
+    )
+    one.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
+    one.add_argument(
+        "--settings",
+        default=DEFAULT_PRESET,
+        choices=tuple(METHODS["ugcl"].presets),
+        help=f"which preset (default: {DEFAULT_PRESET})",
+    )
+    one.add_argument("--no-naive", action="store_true", help="leave out the naive dense step")
+    one.set_defaults(method="ugcl")
+    add_data_root(one)
+    add_settings(one)
+    grown = add_command(
+        kinds,
+        "scaling",
+        scaling,
+        "measure a step as nodes, edges, sample, width and scope grow one at a time",
+        "ugcl bench scaling",
+    )
+    embedded = add_command(
+        kinds,
+        "embed",
+        embed,
+        "measure embedding graphs of 10^5, 10^6 and 10^7 edges",
+        "ugcl bench embed",
+    )
+    whole_suite = add_command(
+        kinds,
+        "suite",
+        suite,
+        "measure everything, as JSON and as a plot",
+        "ugcl bench suite --out benchmarks",
+    )
+    whole_suite.add_argument(
+        "--out", required=True, metavar="DIR", help="where to write bench.json and bench.png"
+    )
+    add_data_root(whole_suite)
+    for each in (one, grown, embedded, whole_suite):
+        each.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
+
+
+def step(arguments: argparse.Namespace) -> int:
+    """Measure a step."""
+    use_threads(arguments.threads)
+    result = bench_step(
+        arguments.graph,
+        arguments.settings,
+        given=given_settings(arguments),
+        naive=not arguments.no_naive,
+        data_root=arguments.data_root,
+        tell=say,
+    )
+    if arguments.json:
+        print_json({**result, "machine": machine()})
+    else:
+        _print_steps([result])
+    return 0
+
+
+def scaling(arguments: argparse.Namespace) -> int:
+    """Measure how a step grows."""
+    use_threads(arguments.threads)
+    result = bench_scaling(tell=say)
+    if arguments.json:
+        print_json({**result, "machine": machine()})
+    else:
+        _print_scaling(result)
+    return 0
+
+
+def embed(arguments: argparse.Namespace) -> int:
+    """Measure embedding."""
+    use_threads(arguments.threads)
+    result = bench_embed(tell=say)
+    if arguments.json:
+        print_json({**result, "machine": machine()})
+    else:
+        _print_growths({"edges": result})
+    return 0
+
+
+def suite(arguments: argparse.Namespace) -> int:
+    """Measure everything."""
+    use_threads(arguments.threads)
+    result = bench_suite(Path(arguments.out), data_root=arguments.data_root, tell=say)
+    if arguments.json:
+        print_json(result)
+        return 0
+    _print_steps(result["steps"])
+    print()
+    _print_scaling(result["scaling"])
+    print("\nembedding")
+    _print_growths({"edges": result["embed"]})
+    print(f"\n{arguments.out}/bench.json, {arguments.out}/bench.png")
+    return 0
+
+
+def _print_steps(steps: list[dict[str, Any]]) -> None:
+    print("one mm is the time of a bare product of S x D by D x S")
+    print_table(
+        ("graph", "settings", "S", "D", "n", "mm, ms", "step", "objective", "naive", "peak, MB"),
+        (
+            (
+                row["graph"],
+                row["settings"],
+                f"{row['S']}",
+                f"{row['D']}",
+                f"{row['n']}",
+                f"{1000 * row['mm_seconds']:.1f}",
+                f"{row['step_mm']:.1f} mm",
+                f"{row['objective_mm']:.1f} mm",
+                "-" if row["naive_mm"] is None else f"{row['naive_mm']:.1f} mm",
+                f"{row['peak_bytes'] / 1e6:,.0f}",
+            )
+            for row in steps
+        ),
+    )
+    print("\nparts of the step, ms")
+    parts = list(steps[0]["parts_mm"]) if steps else []
+    print_table(
+        ("graph", "settings", *parts),
+        (
+            (
+                row["graph"],
+                row["settings"],
+                *(f"{1000 * row['mm_seconds'] * row['parts_mm'][part]:.1f}" for part in parts),
+            )
+            for row in steps
+        ),
+    )
+
+
+def _print_scaling(result: dict[str, Any]) -> None:
+    base = ", ".join(f"{name} {value:,}" for name, value in result["base"].items())
+    print(f"a step as one size grows, from {base}")
+    _print_growths({name: growth for name, growth in result.items() if name != "base"})
+
+
+def _print_growths(growths: dict[str, dict[str, Any]]) -> None:
+    print_table(
+        ("what", "sizes", "ms", "exponent", "MB", "exponent"),
+        (
+            (
+                name,
+                _row(growth["sizes"], 1),
+                _row(growth["seconds"], 1000),
+                f"{growth['seconds_exponent']:.2f}",
+                _row(growth["peak_bytes"], 1e-6),
+                f"{growth['bytes_exponent']:.2f}",
+            )
+            for name, growth in growths.items()
+        ),
+    )
+
+
+def _row(values: list[float], unit: float) -> str:
+    return " ".join(f"{value * unit:,.0f}" for value in values)

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import reference
+from conftest import make_graph
+from ugcl.bench import bench_embed, bench_scaling, bench_step, suite
+from ugcl.bench.child import in_fresh_process
+from ugcl.bench.naive import naive_loss
+from ugcl.bench.scaling import Problem
+from ugcl.bench.step import PARTS
+from ugcl.bench.timing import exponent, medians
+from ugcl.cli import main
+from ugcl.errors import UGCLError
+from ugcl.methods import METHODS
+
+SMALL = {"hidden": 24, "sample": 40, "negatives": "all", "scope": 3}
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> str:
+    path = tmp_path / "graph.npz"
+    make_graph(60, sparse=True).save(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("context", ["power", "lazy"])
+def test_the_naive_loss_is_equation_5_of_the_encoders(context: str) -> None:
+    graph = make_graph(12, sparse=False)
+    settings = METHODS["ugcl"].resolve("fast", graph, {**SMALL, "sample": 12, "context": context})
+    model = METHODS["ugcl"].build(graph.num_features, settings, 0).double()
+    adjacency = reference.normalised_adjacency(graph.adjacency.toarray())
+    parameters = {name: value.detach() for name, value in model.named_parameters()}
+
+    def encode(which: str) -> np.ndarray:
+        held = {
+            name.partition(".")[2]: value.numpy()
+            for name, value in parameters.items()
+            if name.startswith(which)
+        }
+        return reference.gcn(
+            adjacency, graph.features, held["weight"], held["bias"], float(held["slope"][0])
+        )
+
+    lazy = (np.eye(12) + adjacency) / 2 if context == "lazy" else adjacency
+    across = np.linalg.matrix_power(lazy, 3) @ encode("auxiliary")
+    expected = reference.objective(encode("primary"), across, settings.temperature)
+    features = torch.from_numpy(graph.features.astype(float))
+    found = naive_loss(torch.from_numpy(adjacency), features, parameters, settings)
+    assert found.item() == pytest.approx(expected)
+
+
+def test_a_step_is_measured(saved: str) -> None:
+    told: list[str] = []
+    result = bench_step(saved, "fast", given=SMALL, tell=told.append)
+    assert (result["S"], result["D"], result["n"]) == (40, 24, 3)
+    for key in ("mm_seconds", "step_mm", "objective_mm", "naive_mm", "peak_bytes"):
+        assert result[key] > 0
+    assert tuple(result["parts_mm"]) == PARTS
+    assert len(told) == 3
+
+
+def test_the_command_prints_what_is_asked_for(
+    saved: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--hidden", "16", "--sample", "30", "--negatives", "5", "--no-naive", "--json"]
+    assert main(["bench", "step", saved, "--settings", "fast", *arguments]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {"mm_seconds", "step_mm", "objective_mm", "naive_mm", "peak_bytes"} <= set(result)
+    assert result["naive_mm"] is None
+    assert result["machine"]["torch"] == torch.__version__
+
+
+def test_memory_is_that_of_training_alone(saved: str, tmp_path: Path) -> None:
+    given: dict[str, Any] = {**SMALL, "hidden": 2**16}
+    peak = in_fresh_process("train", graph=saved, preset="fast", given=given)["peak_bytes"]
+    array = 4 * 40 * 2**16
+    assert 6 * array < peak < 80 * array
+    with pytest.raises(UGCLError, match="measures memory failed"):
+        in_fresh_process("train", graph=str(tmp_path / "none.npz"), preset="fast")
+
+
+@pytest.mark.slow
+def test_the_objective_never_holds_all_similarities(tmp_path: Path) -> None:
+    """With S x S of 1.6 GB and S x D of 2.6 MB, training stays far below S x S."""
+    path = Problem(N=20_000, E=50_000).save(tmp_path)
+    given = {"sample": 20_000, "hidden": 32, "scope": 1, "negatives": "all"}
+    peak = in_fresh_process("train", graph=path, preset="fast", given=given)["peak_bytes"]
+    assert peak < 4 * 20_000**2 / 4
+
+
+def test_medians_take_turns() -> None:
+    calls: list[str] = []
+    result = medians(
+        {name: lambda name=name: calls.append(name) for name in "ab"}, warm_up=1, budget=1e-9
+    )
+    assert calls == list("ab") * 4
+    assert set(result) == {"a", "b"}
+
+
+def test_exponents() -> None:
+    assert exponent([1, 2, 4], [3, 12, 48]) == pytest.approx(2)
+    assert exponent([1, 2, 4], [5, 5, 5]) == pytest.approx(0)
+
+
+@pytest.mark.slow
+def test_the_suite_writes_data_and_a_picture(
+    saved: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite, "STEPS", ((saved, "fast", False), ("cora", "fast", False)))
+    monkeypatch.setattr(suite, "bench_scaling", lambda tell: bench_scaling({"n": (1, 2)}, tell))
+    monkeypatch.setattr(suite, "bench_embed", lambda tell: bench_embed((5_000, 10_000), tell))
+    monkeypatch.setattr("ugcl.bench.scaling.Problem.__init__.__defaults__", (400, 800, 100, 16, 2))
+    out = tmp_path / "bench"
+    result = suite.bench_suite(out, data_root=str(tmp_path))
+    assert json.loads((out / "bench.json").read_text()) == result
+    assert result["left_out"] == ["cora"]
+    assert result["scaling"]["n"]["sizes"] == [1, 2]
+    assert len(result["embed"]["seconds"]) == 2
+    assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
