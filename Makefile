@@ -1,13 +1,14 @@
 # make demo   train on the embedded data set and score the result
 # make test   run the tests
 # make check  everything that CI runs
+# make bench  measure time and memory into docs/bench/, about ten minutes on an idle machine
 # Each sets up .venv/ first; a second run does not install again.
 
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check lint wheel format clean
+.PHONY: demo test check bench lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo
@@ -24,6 +25,9 @@ test: $(INSTALLED)
 	$(BIN)/pytest
 
 check: lint wheel test
+
+bench: $(INSTALLED)
+	$(BIN)/ugcl bench suite --out docs/bench
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests scripts

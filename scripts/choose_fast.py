@@ -5,7 +5,8 @@
 trains each variant (`fast:scope=3,sampling=ball`) and scores it by the honest probe's validation
 accuracy on random splits of the training and validation nodes of the graph's own split, or, where
 it has none, of the random one with seed 0. No test node is looked at. Writes every score as it
-goes; what FILE holds already is not computed again.
+goes; what FILE holds already is not computed again. With `--runs DIR`, the runs that `ugcl study`
+keeps there are scored instead of being trained again.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ugcl import UGCL, load_graph
+from ugcl import UGCL, Graph, load_graph
 from ugcl.data.splits import resplits, selection_split
 from ugcl.evaluation.probe import validation_accuracy
 from ugcl.files import write_json
 from ugcl.methods import METHODS
+from ugcl.runs import Run
 from ugcl.study import Variant
 
 
@@ -33,6 +35,7 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--splits", type=int, default=4)
+    parser.add_argument("--runs", type=Path)
     asked = parser.parse_args()
     graph = load_graph(asked.graph)
     assert graph.labels is not None
@@ -49,15 +52,32 @@ def main() -> None:
             label, {"settings": settings, "seconds": [], "scores": []}
         )
         for seed in range(len(held["scores"]), asked.seeds):
-            started = time.perf_counter()
-            model = UGCL(**settings, seed=seed).fit(graph)
-            held["seconds"].append(round(time.perf_counter() - started, 1))
-            embeddings = model.embed(graph)
+            embeddings, seconds = (
+                trained(graph, settings, seed)
+                if asked.runs is None
+                else kept(asked.runs / f"{variant}-{seed}".replace(":", "+"), graph, settings)
+            )
+            held["seconds"].append(round(seconds, 1))
             scores = [validation_accuracy(embeddings, graph.labels, split) for split in splits]
             held["scores"].append([round(score, 3) for score in scores])
             held["mean"] = round(fmean(score for row in held["scores"] for score in row), 2)
             write_json(asked.out, result)
         print(f"{held['mean']:.2f}  {fmean(held['seconds']):5.1f} s  {variant}", flush=True)
+
+
+def trained(graph: Graph, settings: dict[str, Any], seed: int) -> tuple[Any, float]:
+    """Embeddings, and the seconds that training took."""
+    started = time.perf_counter()
+    model = UGCL(**settings, seed=seed).fit(graph)
+    return model.embed(graph), time.perf_counter() - started
+
+
+def kept(folder: Path, graph: Graph, settings: dict[str, Any]) -> tuple[Any, float]:
+    """The same of a run that is there."""
+    run = Run.open(folder)
+    assert run.config.fingerprint == graph.fingerprint
+    assert run.config.settings.values() == settings
+    return run.embeddings(), run.metrics()["training_seconds"]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import pytest
 from conftest import make_graph
 from ugcl import UGCLError
 from ugcl.cli import main
-from ugcl.study import Variant, accuracy_study, published_accuracy
+from ugcl.runs import Run, evaluate_run
+from ugcl.study import Variant, accuracy_study, paired_study, published_accuracy
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 
 TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
@@ -143,3 +144,57 @@ def test_published_figures() -> None:
 def test_deviation_is_that_of_a_sample() -> None:
     assert mean_and_deviation([1.0, 2.0, 3.0]) == (2.0, 1.0)
     assert mean_and_deviation([1.0]) == (1.0, None)
+
+
+def paired(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
+    longer = Variant("fast", {"hidden": 8, "epochs": 6, "lr": 0.01})
+    return paired_study(
+        str(graph_file),
+        tmp_path / "paired.json",
+        tmp_path / "runs",
+        **{"against": TINY, "variants": [longer], "seeds": 2, "splits": 3} | changes,
+    )
+
+
+def test_settings_are_compared_node_by_node(graph_file: Path, tmp_path: Path) -> None:
+    result = paired(graph_file, tmp_path)
+    assert [row["seed"] for row in result["rows"]] == [0, 1]
+    for row in result["rows"]:
+        gained = row["accuracy"] - row["against_accuracy"]
+        assert row["difference"]["mean"] == pytest.approx(gained, abs=1e-3)
+    (line,) = result["summary"]
+    assert line["seeds"] == 2
+    assert line["difference"] == combined_difference([r["difference"] for r in result["rows"]])
+    run = Run.open(tmp_path / "runs" / "fast+hidden=8,epochs=6,lr=0.01-1")
+    other = Run.open(tmp_path / "runs" / "fast+hidden=8,epochs=3,lr=0.01-1")
+    many = evaluate_run(run, splits=3, against=other).many
+    assert many is not None
+    assert many.other is not None
+    assert result["rows"][1]["difference"] == many.other[1].to_json()
+
+
+def test_settings_do_not_differ_from_themselves(graph_file: Path, tmp_path: Path) -> None:
+    result = paired(graph_file, tmp_path, variants=[TINY])
+    assert result["summary"][0]["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]}
+
+
+def test_a_comparison_resumes(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert paired(graph_file, tmp_path, should_stop=lambda: True)["rows"] == []
+    paired(graph_file, tmp_path, seeds=1)
+    result = paired(graph_file, tmp_path)
+    monkeypatch.setattr("ugcl.study.paired.train_run", lambda *a, **k: pytest.fail("trained"))
+    assert paired(graph_file, tmp_path) == json.loads(json.dumps(result))
+    with pytest.raises(UGCLError, match="choose another --out"):
+        paired(graph_file, tmp_path, splits=4)
+
+
+def test_the_command_compares(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--seeds", "1", "--splits", "2", "--runs", str(tmp_path / "runs")]
+    out = ["--out", str(tmp_path / "paired.json")]
+    settings = ["--settings", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
+    assert main(["study", str(graph_file), *out, *settings, *arguments]) == 0
+    assert "against fast:hidden=8,epochs=1" in capsys.readouterr().out

@@ -113,7 +113,13 @@ UGCL_PRESETS: Mapping[str, Preset] = {
         about="ours: chosen on training and validation nodes for a fraction of the cost",
         base=_FAST_BASE,
         graphs={
-            "cora": {"epochs": 100, "scope": 5, "sample": 1500, "feature_scaling": "tfidf"},
+            "cora": {
+                "epochs": 100,
+                "scope": 5,
+                "hidden": 1024,
+                "sample": 1500,
+                "feature_scaling": "tfidf",
+            },
             "citeseer": {"epochs": 45, "scope": 5, "hidden": 1024, "sample": 1500},
             "pubmed": {
                 "epochs": 150,

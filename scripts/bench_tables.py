@@ -1,0 +1,66 @@
+"""Print the tables of docs/bench/README.md from the results beside it.
+
+python scripts/bench_tables.py docs/bench
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def load(folder: Path) -> dict[str, Any]:
+    """What `ugcl bench suite --out FOLDER` wrote."""
+    read: dict[str, Any] = json.loads((folder / "bench.json").read_text("utf-8"))
+    return read
+
+
+def steps(result: dict[str, Any]) -> Iterator[str]:
+    """A line for each graph and preset: the step in units of one product."""
+    yield "| data set | settings | S | D | n | mm | step | objective | naive | peak | in S x D |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    for row in result["steps"]:
+        naive = "-" if row["naive_mm"] is None else f"{row['naive_mm']:.1f} mm"
+        yield (
+            f"| {row['graph']} | `{row['settings']}` | {row['S']:,} | {row['D']:,} | {row['n']} "
+            f"| {1000 * row['mm_seconds']:,.0f} ms | {row['step_mm']:.1f} mm "
+            f"| {row['objective_mm']:.1f} mm | {naive} "
+            f"| {row['peak_bytes'] / 1e6:,.0f} MB | {row['peak_sample_arrays']:.0f} |"
+        )
+
+
+def parts(result: dict[str, Any]) -> Iterator[str]:
+    """A line for each graph and preset: milliseconds of the parts of the step."""
+    names = list(result["steps"][0]["parts_mm"])
+    yield f"| data set | settings | {' | '.join(names)} |"
+    yield "|" + "---|" * (len(names) + 2)
+    for row in result["steps"]:
+        times = [f"{1000 * row['mm_seconds'] * row['parts_mm'][name]:,.1f}" for name in names]
+        yield f"| {row['graph']} | `{row['settings']}` | {' | '.join(times)} |"
+
+
+def growth(result: dict[str, Any]) -> Iterator[str]:
+    """A line for each size that grows: times, memory, exponents."""
+    yield "| what grows | sizes | time, ms | exponent | memory, MB | exponent |"
+    yield "|---|---|---|---|---|---|"
+    grown = {name: rows for name, rows in result["scaling"].items() if name != "base"}
+    for name, rows in (*grown.items(), ("edges, `embed`", result["embed"])):
+        yield (
+            f"| {name} | {_row(rows['sizes'], 1)} | {_row(rows['seconds'], 1000)} "
+            f"| {rows['seconds_exponent']:.2f} | {_row(rows['peak_bytes'], 1e-6)} "
+            f"| {rows['bytes_exponent']:.2f} |"
+        )
+
+
+def _row(values: list[float], unit: float) -> str:
+    return ", ".join(f"{value * unit:,.0f}" for value in values)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    found = load(Path(sys.argv[1]))
+    print(*steps(found), "", *parts(found), "", *growth(found), sep="\n")
