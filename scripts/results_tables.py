@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -26,9 +26,9 @@ def results(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def overview(studies: dict[str, dict[str, Any]]) -> Iterator[str]:
+def overview(studies: dict[str, dict[str, Any]], cold_start: dict[str, Any]) -> Iterator[str]:
     """A line for each data set: the default settings over many splits, in short."""
-    heads = ("data set", "training", "UGCL `fast`", "best control", "gain, 95 % interval")
+    heads = ("data set", "all in", "UGCL `fast`", "best control", "gain, 95 % interval")
     yield f"| {' | '.join(heads)} |"
     yield "|" + "---|" * len(heads)
     for name, study in studies.items():
@@ -36,7 +36,7 @@ def overview(studies: dict[str, dict[str, Any]]) -> Iterator[str]:
         best, mean = best_control(row)
         cells = [
             name,
-            f"{row['training_seconds'][0]:.0f} s",
+            f"{cold_start['seconds'][name]['cold_start']:.0f} s",
             figure(row["accuracy_mean"]),
             f"{mean:.1f} ({best})",
             gain(row["differences"][best]),
@@ -89,10 +89,11 @@ def best_control(row: dict[str, Any]) -> tuple[str, float]:
     return best, means[best]
 
 
-def gain(difference: dict[str, Any]) -> str:
+def gain(difference: dict[str, Any], digits: int = 1) -> str:
     """A difference and its interval, bold where that leaves out zero."""
     low, high = difference["ci95"]
-    words = f"{difference['mean']:+.1f} [{low:+.1f}, {high:+.1f}]"
+    mean, low_end, high_end = (f"{v:+.{digits}f}" for v in (difference["mean"], low, high))
+    words = f"{mean} [{low_end}, {high_end}]"
     return f"**{words}**" if low > 0 or high < 0 else words
 
 
@@ -113,6 +114,31 @@ def choices(folder: Path) -> Iterator[str]:
             seconds = f"{fmean(held['seconds']):.0f}"
             seeds, mean = str(len(held["scores"])), f"{held['mean']:.2f}"
             yield f"| {name} | `{', '.join(changes)}` | {seeds} | {mean} | {seconds} |"
+
+
+def negatives(folder: Path) -> Iterator[str]:
+    """A line for each data set: 256 sampled negatives against all of them."""
+    yield from _compared(folder, lambda variant: variant.endswith("negatives=256"))
+
+
+def fast(folder: Path) -> Iterator[str]:
+    """A line for each data set: the default settings against those of the authors."""
+    yield from _compared(folder, lambda variant: variant == "fast")
+
+
+def _compared(folder: Path, chosen: Callable[[str], bool]) -> Iterator[str]:
+    yield "| data set | settings | accuracy | against | accuracy | difference | seeds |"
+    yield "|---|---|---|---|---|---|---|"
+    for name in DATASETS:
+        file = folder / "paired" / f"{name}.json"
+        read = json.loads(file.read_text("utf-8")) if file.is_file() else {"summary": []}
+        for row in read["summary"]:
+            if chosen(row["variant"]):
+                yield (
+                    f"| {name} | `{row['variant']}` | {figure(row['accuracy'])} "
+                    f"| `{read['against']}` | {figure(row['against_accuracy'])} "
+                    f"| {gain(row['difference'], 2)} | {row['seeds']} |"
+                )
 
 
 def variants(study: dict[str, Any]) -> list[str]:
@@ -137,6 +163,9 @@ def figure(pair: tuple[float, float | None] | None) -> str:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    found = results(Path(sys.argv[1]))
-    print(*overview(found), "", sep="\n")
-    print(*one_split(found), "", *many_splits(found), "", *choices(Path(sys.argv[1])), sep="\n")
+    place = Path(sys.argv[1])
+    found = results(place)
+    timed = json.loads((place.parent / "bench" / "cold_start.json").read_text("utf-8"))
+    print(*overview(found, timed), "", sep="\n")
+    print(*one_split(found), "", *many_splits(found), "", *choices(place), sep="\n")
+    print("", *negatives(place), "", *fast(place), sep="\n")

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -40,16 +41,27 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def tables(name: str) -> list[str]:
-    """The lines of a table that scripts/results_tables.py makes of the result files."""
-    place = ROOT / "scripts/results_tables.py"
-    spec = importlib.util.spec_from_file_location("results_tables", place)
+def script(name: str) -> ModuleType:
+    """A script of the project as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
-    results = ROOT / "docs/results"
-    return list(getattr(made, name)(results if name == "choices" else made.results(results)))
+    return made
+
+
+def tables(name: str) -> list[str]:
+    """The lines of a table that the scripts make of the result files."""
+    results, bench = ROOT / "docs/results", ROOT / "docs/bench"
+    made, benched = script("results_tables"), script("bench_tables")
+    if hasattr(benched, name):
+        return list(getattr(benched, name)(benched.load(bench)))
+    if name == "overview":
+        cold_start = json.loads((bench / "cold_start.json").read_text("utf-8"))
+        return list(made.overview(made.results(results), cold_start))
+    by_folder = name in ("choices", "negatives", "fast")
+    return list(getattr(made, name)(results if by_folder else made.results(results)))
 
 
 @pytest.mark.parametrize(
@@ -59,6 +71,11 @@ def tables(name: str) -> list[str]:
         ("docs/results/README.md", "one_split"),
         ("docs/results/README.md", "many_splits"),
         ("docs/results/README.md", "choices"),
+        ("docs/results/README.md", "negatives"),
+        ("docs/results/README.md", "fast"),
+        ("docs/bench/README.md", "steps"),
+        ("docs/bench/README.md", "parts"),
+        ("docs/bench/README.md", "growth"),
     ],
 )
 def test_the_tables_are_the_data(page: str, table: str) -> None:
@@ -76,3 +93,15 @@ def test_the_page_of_results_has_the_commands_that_made_them() -> None:
             assert command in page
         assert all(row["seeds"] == 5 for row in study["summary"])
         assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])
+
+
+def test_the_page_of_results_has_the_commands_of_the_comparisons() -> None:
+    page = (ROOT / "docs/results/README.md").read_text("utf-8")
+    files = list((ROOT / "docs/results/paired").glob("*.json"))
+    assert len(files) == 7
+    for path in files:
+        study = json.loads(path.read_text("utf-8"))
+        assert study["splits"] == 20
+        assert all(row["seeds"] == 5 for row in study["summary"])
+        assert all(command in page for command in study["commands"])
+        assert all(row["commit"] and "+" not in row["commit"] for row in study["rows"])

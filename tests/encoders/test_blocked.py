@@ -72,6 +72,17 @@ def test_gradients_equal_finite_differences(sparse: bool, n: int, stay: float) -
     )
 
 
+def test_threads_may_change_before_the_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    view, values = make_view(), parameters(5, 7, 0.25)
+    found = []
+    for later in (1, 3):
+        monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+        hidden = encode(view, *values, 2)
+        monkeypatch.setattr(torch, "get_num_threads", lambda later=later: later)
+        found.append(torch.autograd.grad(hidden.sum(), values))
+    torch.testing.assert_close(*found)
+
+
 @pytest.mark.parametrize("size", [12, 300])
 @pytest.mark.parametrize("columns", [1, 5, 64, 65, 700])
 def test_blocks_hold_each_column_once(

@@ -69,15 +69,15 @@ class _Encode(torch.autograd.Function):
     ) -> Tensor:
         encoded = weight.new_empty(view.adjacency.shape[0], weight.shape[1])
         negative_slope = slope.item()
-        linears = []
-        for block in _blocks(view, weight, n):
+        blocks, linears = list(_blocks(view, weight, n)), []
+        for block in blocks:
             linear = _linear(view, block, weight, bias)
             hidden = leaky_relu(linear, negative_slope)
             adjacency = view.adjacency.stacked(block.stacks).matrix
             block.put(_steps(adjacency, hidden, n, stay), encoded)
             linears.append(linear)
         ctx.save_for_backward(weight, slope, *linears)
-        ctx.view, ctx.n, ctx.stay = view, n, stay
+        ctx.view, ctx.n, ctx.stay, ctx.blocks = view, n, stay, blocks
         return encoded
 
     @staticmethod
@@ -86,7 +86,7 @@ class _Encode(torch.autograd.Function):
         view, negative_slope = ctx.view, slope.item()
         of_weight, of_bias = torch.empty_like(weight), weight.new_empty(weight.shape[1])
         of_slope = torch.zeros_like(slope)
-        for block, linear in zip(_blocks(view, weight, ctx.n), linears, strict=True):
+        for block, linear in zip(ctx.blocks, linears, strict=True):
             adjacency = view.adjacency.stacked(block.stacks).transpose
             gradient = _steps(adjacency, block.take(grads[0]), ctx.n, ctx.stay)
             of_slope += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
