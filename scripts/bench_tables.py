@@ -20,15 +20,15 @@ def load(folder: Path) -> dict[str, Any]:
 
 def steps(result: dict[str, Any]) -> Iterator[str]:
     """A line for each graph and preset: the step in units of one product."""
-    yield "| data set | settings | S | D | n | mm | step | objective | naive | peak | in S x D |"
+    yield "| data set | settings | S | D | n | mm | step | objective | unblocked | naive | peak |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for row in result["steps"]:
-        naive = "-" if row["naive_mm"] is None else f"{row['naive_mm']:.1f} mm"
+        names = ("step", "objective", "objective_unblocked", "naive")
+        times = [row[f"{name}_mm"] for name in names]
+        listed = " | ".join("-" if time is None else f"{time:.2f} mm" for time in times)
         yield (
             f"| {row['graph']} | `{row['settings']}` | {row['S']:,} | {row['D']:,} | {row['n']} "
-            f"| {1000 * row['mm_seconds']:,.0f} ms | {row['step_mm']:.1f} mm "
-            f"| {row['objective_mm']:.1f} mm | {naive} "
-            f"| {row['peak_bytes'] / 1e6:,.0f} MB | {row['peak_sample_arrays']:.0f} |"
+            f"| {1000 * row['mm_seconds']:,.0f} ms | {listed} | {row['peak_bytes'] / 1e6:,.0f} MB |"
         )
 
 

@@ -47,7 +47,10 @@ class SparseMatrix:
         return product
 
     def stacked(self, count: int) -> SparseMatrix:
-        """The block-diagonal matrix with M `count` times, which multiplies stacked blocks."""
+        """The block-diagonal matrix with M `count` times, which multiplies stacked blocks.
+
+        Memory: `count` times that of M; it is made once and held.
+        """
         if count == 1:
             return self
         if count not in self._stacks:
@@ -82,6 +85,8 @@ def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> 
 
 def _stack(matrix: Tensor, count: int) -> Tensor:
     starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    if count * max(values.numel(), *matrix.shape) >= _INT32:
+        starts, columns = starts.long(), columns.long()
     times = torch.arange(count, dtype=columns.dtype, device=columns.device)[:, None]
     return _csr(
         torch.cat([(starts[:-1] + times * values.numel()).flatten(), starts[-1:] * count]),

@@ -188,6 +188,22 @@ def test_a_comparison_resumes(
     assert paired(graph_file, tmp_path) == json.loads(json.dumps(result))
     with pytest.raises(UGCLError, match="choose another --out"):
         paired(graph_file, tmp_path, splits=4)
+    make_graph(50, seed=9).save(graph_file)
+    with pytest.raises(UGCLError, match="of another graph"):
+        paired(graph_file, tmp_path)
+
+
+def test_a_variant_that_is_named_twice_counts_once(graph_file: Path, tmp_path: Path) -> None:
+    result = paired(graph_file, tmp_path, variants=[TINY, TINY], seeds=1)
+    assert len(result["rows"]) == 1
+
+
+def test_nothing_is_compared_on_a_graph_without_labels(tmp_path: Path) -> None:
+    path = tmp_path / "unlabelled.npz"
+    make_graph(30, labels=None, splits={}).save(path)
+    with pytest.raises(UGCLError, match="no labels"):
+        paired(path, tmp_path)
+    assert not (tmp_path / "runs").exists()
 
 
 def test_the_command_compares(

@@ -1,7 +1,4 @@
-"""Measurements that need a process of their own: the most memory that it ever held.
-
-python -m ugcl.bench.child '{"task": "train", "graph": "citeseer", "preset": "fast"}'
-"""
+"""Measurements that need a process of their own: the most memory that it ever held."""
 
 from __future__ import annotations
 
@@ -21,51 +18,82 @@ from ugcl.training import kept_memory, new_optimiser, step
 
 STEPS = 4
 
+_CODE = "from ugcl.bench.child import main; main()"
+
 
 def in_fresh_process(task: str, **arguments: Any) -> dict[str, Any]:
-    """Run a task in a new process; what it measured, and `peak_bytes`."""
+    """Run a task, `train` or `embed`, in a new process.
+
+    Returns:
+        `peak_bytes`, the most memory it held above what it held after importing (None where the
+        operating system is not Linux); for `embed` also `seconds`, and `embed_bytes`, the most
+        above what it held with the graph loaded.
+    """
     request = json.dumps({"task": task, **arguments})
-    done = subprocess.run(
-        [sys.executable, "-m", "ugcl.bench.child", request], capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", _CODE, request], capture_output=True, text=True)
+    if done.returncode < 0:
+        raise UGCLError(
+            "the process that measures memory was killed, probably for want of memory: use a "
+            "smaller --sample or --hidden"
+        )
     if done.returncode:
-        said = done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"]
-        raise UGCLError(f"a process that measures memory failed: {said[-1]}")
+        raise UGCLError(done.stderr.strip().splitlines()[-1])
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
 
 
-def main(request: dict[str, Any]) -> dict[str, Any]:
-    """Load a graph, then take some steps or embed it."""
-    imported = _peak()
-    torch.set_num_threads(request.get("threads", torch.get_num_threads()))
+def main() -> None:
+    """What the new process does."""
+    try:
+        print(json.dumps(_measure(json.loads(sys.argv[1]))))
+    except UGCLError as error:
+        sys.exit(str(error))
+
+
+def _measure(request: dict[str, Any]) -> dict[str, Any]:
+    torch.set_num_threads(request["threads"])
+    _import_the_optimiser()
+    imported = _held()
     graph = load_graph(request["graph"], request.get("data_root"))
-    settings = METHODS["ugcl"].resolve(request["preset"], graph, request.get("given", {}))
+    settings = METHODS["ugcl"].resolve(request["preset"], graph, request["given"])
     model = METHODS["ugcl"].build(graph.num_features, settings, 0)
-    measured = {}
+    measured: dict[str, Any] = {}
     if request["task"] == "train":
         with kept_memory():
             loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
             for epoch in range(STEPS):
                 step(loss_of, optimiser, epoch)
     else:
-        loaded = _peak()
+        loaded = _held()
         measured["seconds"] = min(seconds(lambda: model.embed(graph, "cpu")) for _ in range(3))
-        measured["embed_bytes"] = _peak() - loaded
-    return measured | {"peak_bytes": _peak() - imported}
+        measured["embed_bytes"] = _above(loaded)
+    return measured | {"peak_bytes": _above(imported)}
 
 
-def _peak() -> int:
-    """The most memory that this process held so far, in bytes, as Linux counts it.
+def _import_the_optimiser() -> None:
+    """PyTorch imports some hundred modules in the first step of an optimiser."""
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    parameter.grad = torch.zeros(1)
+    torch.optim.Adam([parameter], fused=True).step()
 
-    Not `ru_maxrss`, which a new process inherits from the one that started it.
+
+def _held() -> int | None:
+    """Bytes that this process holds now."""
+    return _status("VmRSS:")
+
+
+def _above(level: int | None) -> int | None:
+    """The most bytes that this process ever held, above a level.
+
+    Not by `ru_maxrss`, which a new process inherits from the one that started it.
     """
+    peak = _status("VmHWM:")
+    return None if peak is None or level is None else peak - level
+
+
+def _status(name: str) -> int | None:
     try:
         status = Path("/proc/self/status").read_text("utf-8")
-    except OSError as error:
-        raise UGCLError("memory is measured on Linux only") from error
-    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
-
-
-if __name__ == "__main__":
-    print(json.dumps(main(json.loads(sys.argv[1]))))
+    except OSError:
+        return None
+    return 1024 * int(status.partition(name)[2].split()[0])

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 import ugcl
+from ugcl.kernels import plain
 from ugcl.provenance import source_commit
 
 
@@ -26,6 +27,7 @@ def machine() -> dict[str, Any]:
         "torch": torch.__version__,
         "ugcl": ugcl.__version__,
         "commit": source_commit(),
+        "plain_formulas": plain(),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +13,35 @@ from ugcl.files import atomic
 COLOURS = ("#9aa5b1", "#3e7cb1", "#81c3d7", "#e07a5f", "#8a5a83", "#c9b458")
 
 
+def check_plotting() -> None:
+    """Refuse where Matplotlib is not installed, before the work that would be drawn."""
+    if find_spec("matplotlib") is None:
+        raise UGCLError("plots need Matplotlib, which is not installed: pip install 'ugcl[plot]'")
+
+
 def plot_suite(result: dict[str, Any], path: Path) -> None:
     """Draw the results of `bench_suite` into a file."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise UGCLError(
-            "plots need Matplotlib, which is not installed: pip install 'ugcl[plot]'"
-        ) from error
+    check_plotting()
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12, 4.2), layout="constrained")
     bars, times, memory = figure.subplots(1, 3, width_ratios=(1.5, 1, 1))
-    _parts(bars, result["steps"])
-    for axis, key, unit, title in (
-        (times, "seconds", 1, "seconds of a step"),
-        (memory, "peak_bytes", 2**20, "peak MiB above import"),
+    if result["steps"]:
+        _parts(bars, result["steps"])
+    growths = {name: growth for name, growth in result["scaling"].items() if name != "base"}
+    growths["edges, embed"] = result["embed"]
+    for axis, values, exponent, unit, title in (
+        (times, "seconds", "seconds_exponent", 1, "seconds of a step, or of embed"),
+        (memory, "peak_bytes", "bytes_exponent", 2**20, "peak memory, MiB"),
     ):
-        for name, growth in result["scaling"].items():
-            if name == "base":
+        for name, growth in growths.items():
+            if growth[exponent] is None:
                 continue
             factors = [size / growth["sizes"][0] for size in growth["sizes"]]
-            label = f"{name}: exponent {growth[key.replace('peak_', '') + '_exponent']:.2f}"
-            axis.plot(factors, [v / unit for v in growth[key]], marker="o", label=label)
+            heights = [value / unit for value in growth[values]]
+            axis.plot(
+                factors, heights, marker="o", label=f"{name}: exponent {growth[exponent]:.2f}"
+            )
         axis.set(xscale="log", yscale="log", title=title, xlabel="times the smallest size")
         axis.legend(frameon=False, fontsize="small")
     with atomic(path) as temporary:

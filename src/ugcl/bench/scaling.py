@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def bench_scaling(
     """Seconds of a step and peak bytes as N, E, S, D and n grow one at a time.
 
     Steps of all sizes take turns in one process; memory is measured in a process for each. The
-    exponent is that of the last half of the sizes, where what grows has most weight.
+    exponent is that of the last three sizes.
     """
     result: dict[str, Any] = {"base": vars(Problem())}
     with tempfile.TemporaryDirectory() as folder:
@@ -104,16 +104,20 @@ def bench_embed(edges: tuple[int, ...] = EDGES, tell: Tell = lambda text: None) 
     return _growth(list(edges), times, peaks)
 
 
-def _growth(sizes: list[int], times: list[float], peaks: list[int]) -> dict[str, Any]:
-    last = len(sizes) // 2
-    kept = [float(size) for size in sizes[last - 1 :]]
+def _growth(sizes: list[int], times: list[float], peaks: list[int | None]) -> dict[str, Any]:
+    known = [peak for peak in peaks if peak is not None]
     return {
         "sizes": sizes,
         "seconds": times,
         "peak_bytes": peaks,
-        "seconds_exponent": exponent(kept, times[last - 1 :]),
-        "bytes_exponent": exponent(kept, [float(peak) for peak in peaks[last - 1 :]]),
+        "seconds_exponent": _last_exponent(sizes, times),
+        "bytes_exponent": _last_exponent(sizes, known) if len(known) == len(sizes) else None,
     }
+
+
+def _last_exponent(sizes: list[int], values: Sequence[float]) -> float:
+    """That of the last three sizes, where what grows has most weight."""
+    return exponent([float(size) for size in sizes[-3:]], [float(value) for value in values[-3:]])
 
 
 def _step(path: str, problem: Problem) -> Callable[[], object]:

@@ -17,9 +17,9 @@ from ugcl.data import load_graph
 from ugcl.graph import Graph
 from ugcl.methods import METHODS
 from ugcl.methods.ugcl import UGCLModel, UGCLSettings
-from ugcl.objectives import cosine_contrast
+from ugcl.objectives import cosine, cosine_contrast
 from ugcl.scope import STAY
-from ugcl.training import kept_memory, new_optimiser, step
+from ugcl.training import check_trainable, kept_memory, new_optimiser, step
 
 PARTS = ("sample", "encode", "propagate", "objective", "backward", "optimiser")
 
@@ -48,10 +48,12 @@ def bench_step(
         `mm_seconds`, the time of one bare product of S x D by D x S; `step_mm`, `objective_mm` and
         `naive_mm`, the times of the whole step, of the objective with its gradient and of the naive
         step in units of it; `parts_mm`, those of the parts of the step; `peak_bytes`, the most
-        memory that a process held in training above what it held after importing;
-        `peak_sample_arrays`, the same in units of one S x D array.
+        memory that a process held in training above what it held after importing (None where the
+        operating system is not Linux); `objective_unblocked_mm`, with all negatives, the time of
+        the objective as a single strip, which holds all S x S similarities.
     """
     loaded = load_graph(graph, data_root)
+    check_trainable(loaded)
     method = METHODS["ugcl"]
     settings = method.resolve(preset, loaded, given or {})
     model = method.build(loaded.num_features, settings, 0)
@@ -87,8 +89,8 @@ def bench_step(
         "objective_mm": times["objective"] / unit,
         "naive_mm": times["naive"] / unit if naive else None,
         "parts_mm": {name: value / unit for name, value in parts.items()},
+        "objective_unblocked_mm": (times["unblocked"] / unit if "unblocked" in times else None),
         "peak_bytes": peak,
-        "peak_sample_arrays": peak / (4 * size * settings.hidden),
     }
 
 
@@ -106,11 +108,19 @@ def _whole(
     def objective() -> None:
         torch.autograd.grad(cosine_contrast(*views, settings.temperature, negatives), views)
 
-    return {
+    def unblocked() -> None:
+        before, cosine.STRIP = cosine.STRIP, size
+        try:
+            objective()
+        finally:
+            cosine.STRIP = before
+
+    compared: dict[str, Callable[[], object]] = {
         "mm": lambda: torch.mm(patch, patch.T),
         "step": lambda: step(loss_of, optimiser, next(epochs)),
         "objective": objective,
     }
+    return compared if negatives is not None else compared | {"unblocked": unblocked}
 
 
 def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, float]:
@@ -141,9 +151,9 @@ def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, 
             with_steps: lambda: (primary(view), auxiliary(view, settings.scope, stay)),
             "objective": objective,
             "backward": backward,
-            "optimiser": optimiser.step,
         }
     )
+    times |= medians({"optimiser": optimiser.step})
     times["propagate"] = max(times.pop(with_steps) - times["encode"], 0.0)
     return {name: times[name] for name in PARTS}
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ugcl.bench.machine import machine
-from ugcl.bench.plot import plot_suite
+from ugcl.bench.plot import check_plotting, plot_suite
 from ugcl.bench.scaling import bench_embed, bench_scaling
 from ugcl.bench.step import bench_step
+from ugcl.data import load_graph
 from ugcl.errors import UGCLError
-from ugcl.files import write_json
+from ugcl.files import check_writable, write_json
 
 STEPS = (
     ("cora", "authors", True),
@@ -29,22 +30,42 @@ def bench_suite(
 ) -> dict[str, Any]:
     """Measure everything into `out/bench.json` and draw `out/bench.png`.
 
-    A data set whose files are not here and cannot be had is left out, and named.
+    A data set whose files are not here and cannot be had is left out, and named with the reason.
     """
-    out.mkdir(parents=True, exist_ok=True)
-    result: dict[str, Any] = {"machine": machine(), "steps": [], "left_out": []}
+    check_plotting()
+    _make_folder(out)
+    result: dict[str, Any] = {"machine": machine(), "steps": [], "left_out": {}}
     for graph, preset, naive in STEPS:
-        try:
-            measured = bench_step(graph, preset, naive=naive, data_root=data_root, tell=tell)
-        except UGCLError as error:
-            tell(f"{graph} is left out: {error}")
-            result["left_out"].append(graph)
-        else:
-            result["steps"].append(measured)
-            write_json(out / "bench.json", result)
+        if graph not in result["left_out"] and (reason := _missing(graph, data_root)):
+            tell(f"{graph} is left out: {reason}")
+            result["left_out"][graph] = reason
+        if graph in result["left_out"]:
+            continue
+        result["steps"].append(
+            bench_step(graph, preset, naive=naive, data_root=data_root, tell=tell)
+        )
+        write_json(out / "bench.json", result)
     result["scaling"] = bench_scaling(tell=tell)
-    write_json(out / "bench.json", result)
     result["embed"] = bench_embed(tell=tell)
     write_json(out / "bench.json", result)
     plot_suite(result, out / "bench.png")
     return result
+
+
+def _missing(graph: str, data_root: str | None) -> str | None:
+    try:
+        load_graph(graph, data_root)
+    except UGCLError as error:
+        return str(error)
+    return None
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UGCLError(
+            f"cannot write into {out} ({error.strerror}): name a folder that is there or can be "
+            "made"
+        ) from error
+    check_writable(out / "bench.json")

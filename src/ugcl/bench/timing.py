@@ -25,7 +25,7 @@ def medians(
 
     At least 3 rounds, more as long as the budget lasts, at most 25.
     """
-    for _ in range(warm_up):
+    for _ in range(max(warm_up, 1)):
         a_round = sum(seconds(function) for function in functions.values())
     rounds = min(max(3, math.ceil(budget / a_round)), 25)
     times: dict[str, list[float]] = {name: [] for name in functions}

@@ -134,9 +134,21 @@ def suite(arguments: argparse.Namespace) -> int:
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:
-    print("one mm is the time of a bare product of S x D by D x S")
+    print("times in mm: that of a bare product of S x D by D x S")
     print_table(
-        ("graph", "settings", "S", "D", "n", "mm, ms", "step", "objective", "naive", "peak, MB"),
+        (
+            "graph",
+            "settings",
+            "S",
+            "D",
+            "n",
+            "mm, ms",
+            "step",
+            "objective",
+            "unblocked",
+            "naive",
+            "peak, MB",
+        ),
         (
             (
                 row["graph"],
@@ -145,10 +157,11 @@ def _print_steps(steps: list[dict[str, Any]]) -> None:
                 f"{row['D']}",
                 f"{row['n']}",
                 f"{1000 * row['mm_seconds']:.1f}",
-                f"{row['step_mm']:.1f} mm",
-                f"{row['objective_mm']:.1f} mm",
-                "-" if row["naive_mm"] is None else f"{row['naive_mm']:.1f} mm",
-                f"{row['peak_bytes'] / 1e6:,.0f}",
+                *(
+                    _known(row[f"{name}_mm"], ".1f")
+                    for name in ("step", "objective", "objective_unblocked", "naive")
+                ),
+                _known(row["peak_bytes"], ",.0f", 1e-6),
             )
             for row in steps
         ),
@@ -184,12 +197,16 @@ def _print_growths(growths: dict[str, dict[str, Any]]) -> None:
                 _row(growth["seconds"], 1000),
                 f"{growth['seconds_exponent']:.2f}",
                 _row(growth["peak_bytes"], 1e-6),
-                f"{growth['bytes_exponent']:.2f}",
+                _known(growth["bytes_exponent"], ".2f"),
             )
             for name, growth in growths.items()
         ),
     )
 
 
-def _row(values: list[float], unit: float) -> str:
-    return " ".join(f"{value * unit:,.0f}" for value in values)
+def _row(values: list[float | None], unit: float) -> str:
+    return " ".join(_known(value, ",.0f", unit) for value in values)
+
+
+def _known(value: float | None, form: str, unit: float = 1) -> str:
+    return "-" if value is None else f"{value * unit:{form}}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -91,14 +92,12 @@ def run(arguments: argparse.Namespace) -> int:
     }
     out = Path(arguments.out)
     where = arguments.graph, out, Path(arguments.runs) / out.stem
-    rows = len(arguments.settings) * arguments.seeds
     with StopRequest() as stop:
         if arguments.against is not None:
             result = paired_study(*where, against=arguments.against, should_stop=stop, **common)
         else:
             result = accuracy_study(*where, should_stop=stop, **common)
-            rows *= len(PROTOCOLS)
-        stopped = stop() and len(result["rows"]) < rows
+        stopped = stop() and not _complete(result["rows"], arguments)
     if arguments.json:
         print_json(result)
     elif arguments.against is not None:
@@ -111,6 +110,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _complete(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> bool:
+    """Whether all that was asked for is there, whatever else the file holds."""
+    probes = PROTOCOLS if arguments.against is None else (None,)
+    there = {(row["variant"], row["seed"], row.get("protocol")) for row in rows}
+    asked = product(map(str, arguments.settings), range(arguments.seeds), probes)
+    return there.issuperset(asked)
+
+
 def _print_paired(result: dict[str, Any]) -> None:
     print(f"against {result['against']}, the honest probe on {result['splits']} splits")
     print_table(
@@ -121,7 +128,7 @@ def _print_paired(result: dict[str, Any]) -> None:
                 str(row["seeds"]),
                 figure(row["accuracy"]),
                 figure(row["against_accuracy"]),
-                _difference(row["difference"]),
+                _difference(row["difference"], 2),
                 f"{row['seconds']:.0f}",
                 f"{row['against_seconds']:.0f}",
             )
@@ -155,9 +162,9 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _difference(of: dict[str, Any]) -> str:
-    low, high = of["ci95"]
-    return f"{of['mean']:+.1f} [{low:+.1f}, {high:+.1f}]"
+def _difference(of: dict[str, Any], digits: int = 1) -> str:
+    mean, low, high = (f"{value:+.{digits}f}" for value in (of["mean"], *of["ci95"]))
+    return f"{mean} [{low}, {high}]"
 
 
 def _variant(text: str) -> Variant:

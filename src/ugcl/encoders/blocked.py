@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
 from ugcl.scope import step
@@ -22,6 +23,9 @@ from ugcl.views import View
 
 WIDTH = 64
 """Columns of a block that walks: MKL's products are fastest with this many."""
+
+NARROW = 16
+"""Columns of a block at least: a machine with many cores may have more of them than blocks."""
 
 CACHE = 2**20
 """Bytes of the largest block that is worth it: two of them fit into a core's own cache."""
@@ -68,29 +72,30 @@ class _Encode(torch.autograd.Function):
         ctx: Any, weight: Tensor, bias: Tensor, slope: Tensor, view: View, n: int, stay: float
     ) -> Tensor:
         encoded = weight.new_empty(view.adjacency.shape[0], weight.shape[1])
-        negative_slope = slope.item()
+        ctx.slope = slope.item()
         blocks, linears = list(_blocks(view, weight, n)), []
         for block in blocks:
             linear = _linear(view, block, weight, bias)
-            hidden = leaky_relu(linear, negative_slope)
+            hidden = leaky_relu(linear, ctx.slope)
             adjacency = view.adjacency.stacked(block.stacks).matrix
             block.put(_steps(adjacency, hidden, n, stay), encoded)
-            linears.append(linear)
-        ctx.save_for_backward(weight, slope, *linears)
+            if any(ctx.needs_input_grad):
+                linears.append(linear)
+        ctx.save_for_backward(*linears)
         ctx.view, ctx.n, ctx.stay, ctx.blocks = view, n, stay, blocks
         return encoded
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        weight, slope, *linears = ctx.saved_tensors
-        view, negative_slope = ctx.view, slope.item()
-        of_weight, of_bias = torch.empty_like(weight), weight.new_empty(weight.shape[1])
-        of_slope = torch.zeros_like(slope)
-        for block, linear in zip(ctx.blocks, linears, strict=True):
+        view, columns = ctx.view, grads[0].shape[1]
+        of_weight = grads[0].new_empty(view.num_features, columns)
+        of_bias, of_slope = grads[0].new_empty(columns), grads[0].new_zeros(1)
+        for block, linear in zip(ctx.blocks, ctx.saved_tensors, strict=True):
             adjacency = view.adjacency.stacked(block.stacks).transpose
             gradient = _steps(adjacency, block.take(grads[0]), ctx.n, ctx.stay)
-            of_slope += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
-            gradient = torch.ops.aten.leaky_relu_backward(gradient, linear, negative_slope, False)
+            of_slope += (linear.clamp(max=0) * gradient).sum()
+            gradient = torch.ops.aten.leaky_relu_backward(gradient, linear, ctx.slope, False)
             block.of(of_bias).copy_(gradient.view(block.stacks, -1, block.width).sum(dim=1))
             if view.aggregated is None:
                 features = view.features.stacked(block.stacks).transpose
@@ -132,7 +137,7 @@ def _blocks(view: View, weight: Tensor, n: int) -> Iterator[Block]:
         yield Block(0, 1, columns)
         return
     fits = weight.element_size() * view.adjacency.shape[0] * WIDTH <= CACHE
-    stacks = torch.get_num_threads() if fits else 1
+    stacks = min(torch.get_num_threads(), max(columns // NARROW, 1)) if fits else 1
     width = WIDTH if fits and n else 2 * WIDTH if fits else 4 * WIDTH
     start = 0
     while start < columns:

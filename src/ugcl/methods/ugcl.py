@@ -112,7 +112,7 @@ class UGCLModel(Model):
         return loss
 
     def subsampler(self, graph: Graph, device: torch.device | str) -> Subsampler:
-        """The views of training on a graph."""
+        """The views of training on a graph, whose TF-IDF weights the model takes on."""
         chosen = self.settings
         if self.column_weights is not None:
             self.column_weights.copy_(torch.from_numpy(inverse_frequency(graph.features)))

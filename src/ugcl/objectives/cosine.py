@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ugcl.kernels import plain
 
@@ -39,16 +40,16 @@ def cosine_contrast(
     """The loss of Equation 5, and its gradient in the same pass.
 
     Cost with all negatives, in products of S x D by D x S: half a one for the similarities, which
-    are symmetric, and one for the gradient. Memory: O(S D). Of the similarities as many are kept
-    for the gradient as fit into S x D numbers, all of them for S <= 2 D; the others are computed
-    twice, at most half a product more.
+    are symmetric, and one for the gradient. Memory: O(S D + S `STRIP`), never S x S. Of the
+    similarities as many are kept for the gradient as fit into S x D numbers, nearly all of them for
+    S <= 2 D; the others are computed twice, at most half a product more.
 
     Args:
         patch: H, S x D.
         context: A^n H, S x D, row v the context of row v of `patch`.
         temperature: t >= `LEAST_TEMPERATURE`.
         negatives: None for all S - 1 other nodes; or K distinct rows that stand for all, which
-            makes each r_v an unbiased estimate at the cost K/S.
+            makes each r_v an unbiased estimate at the cost K/S and S x K numbers.
     """
     if plain():
         return plain_cosine_contrast(patch, context, temperature, negatives)
@@ -108,18 +109,18 @@ class _CosineContrast(torch.autograd.Function):
     def forward(
         ctx: Any, patch: Tensor, context: Tensor, temperature: float, negatives: Tensor | None
     ) -> Tensor:
-        anchors = torch.empty_like(patch)
+        anchors, needed = torch.empty_like(patch), any(ctx.needs_input_grad)
         length, around, cosine = patch.new_empty(3, patch.shape[0])
         for r in _row_blocks(patch):
             length[r], around[r] = _lengths(patch[r]), _lengths(context[r])
             torch.div(patch[r], length[r, None], out=anchors[r])
             cosine[r] = torch.linalg.vecdot(anchors[r], context[r]) / around[r]
         if negatives is None:
-            log_total, gradient_of_mean = _all_negatives(anchors, temperature)
+            log_total, gradient_of_mean = _all_negatives(anchors, temperature, needed)
         else:
             log_total, gradient_of_mean = _sampled_negatives(anchors, temperature, negatives)
         loss: Tensor = (log_total - cosine / temperature).mean()
-        if not any(ctx.needs_input_grad):
+        if not needed:
             return loss
         gradient = gradient_of_mean()
         pull = 1 / (patch.shape[0] * temperature * around)
@@ -133,25 +134,26 @@ class _CosineContrast(torch.autograd.Function):
         return loss
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
         of_patch, of_context = ctx.saved_tensors
-        if grads[0] == 1:
+        if grads[0].device.type == "cpu" and grads[0] == 1:
             return of_patch, of_context, None, None
         return grads[0] * of_patch, grads[0] * of_context, None, None
 
 
-def _all_negatives(anchors: Tensor, temperature: float) -> Denominators:
+def _all_negatives(anchors: Tensor, temperature: float, needed: bool) -> Denominators:
     """From the strips of the upper triangle of Z Z^T, each for its rows and for its columns.
 
     With E = exp(Z Z^T / t) without its diagonal, the gradient is
 
         d(mean log r)/dZ = W Z,    W_vu = E_vu (1/r_v + 1/r_u) / (S t),
 
-    where W is symmetric too.
+    where W is symmetric too. Nothing is kept for a gradient that is not needed.
     """
     total = anchors.new_zeros(anchors.shape[0])
     kept: dict[int, Tensor] = {}
-    room = anchors.numel()
+    room = anchors.numel() if needed else 0
     for rows, columns in _strips(anchors):
         strip = _exponentials(anchors, temperature, rows, columns)
         total[rows] += strip.sum(dim=1)

@@ -192,21 +192,23 @@ def evaluate_run(
     )
 
 
-def honest_outcomes(run: Run, graph: Graph, splits: int) -> Outcomes:
-    """Which nodes the honest probe classifies correctly on so many random splits of the graph.
-
-    The splits are those of `evaluate_run(run, splits=splits)`.
-    """
-    run.require_finished()
+def random_splits(graph: Graph, count: int) -> list[Split]:
+    """The random splits of `evaluate_run(run, splits=count)`, fit for the honest probe."""
     chosen_on, kind = selection_split(graph), random_kind(graph)
-    parts = [_testable(split_of(graph, kind, seed)[0], chosen_on) for seed in range(splits)]
+    parts = [_testable(split_of(graph, kind, seed)[0], chosen_on) for seed in range(count)]
+    assert graph.labels is not None
+    for split in parts:
+        check_split(graph.labels, split, "honest")
+    return parts
+
+
+def honest_outcomes(run: Run, graph: Graph, splits: Sequence[Split]) -> Outcomes:
+    """Which test nodes of these splits the honest probe classifies correctly."""
     embeddings, labels = _embeddings(run, graph), graph.labels
     assert labels is not None
-    for split in parts:
-        check_split(labels, split, "honest")
-    scores = [linear_probe(embeddings, labels, split, "honest") for split in parts]
+    scores = [linear_probe(embeddings, labels, split, "honest") for split in splits]
     return Outcomes.gather(
-        graph.num_nodes, [split["test"] for split in parts], [score.correct for score in scores]
+        graph.num_nodes, [split["test"] for split in splits], [score.correct for score in scores]
     )
 
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ugcl.errors import UGCLError
+from ugcl.evaluation import Outcomes
 from ugcl.files import check_writable, write_json
 from ugcl.graph import Graph
 from ugcl.provenance import source_commit
 from ugcl.runs import Reporter, Run, new_config, open_run, train_run
-from ugcl.runs.evaluate import honest_outcomes
+from ugcl.runs.config import RunConfig, graph_name
+from ugcl.runs.evaluate import honest_outcomes, random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.variant import Variant
 
@@ -59,14 +61,14 @@ def paired_study(
         should_stop: asked after every epoch and every comparison.
     """
     check_writable(out)
+    graph = graph_name(graph)
     result = _known(out, graph, against, splits)
     rows: list[dict[str, Any]] = result["rows"]
     if command and command not in result["commands"]:
         result["commands"].append(command)
-    done = {(row["variant"], row["seed"]) for row in rows}
 
-    def finished(variant: Variant, seed: int) -> tuple[Run, Graph] | None:
-        config, loaded = new_config(
+    def configured(variant: Variant, seed: int) -> tuple[RunConfig, Graph]:
+        return new_config(
             graph,
             preset=variant.preset,
             given=variant.changes,
@@ -75,43 +77,67 @@ def paired_study(
             device=device,
             threads=threads,
         )
+
+    def outcomes(variant: Variant, seed: int) -> tuple[Run, Outcomes] | None:
+        """The variant's run and what it gets right; None if somebody asked to stop."""
+        config, loaded = configured(variant, seed)
         run = open_run(runs / f"{variant}-{seed}".replace(":", "+"), config, loaded, resume=True)
         title = f"{config.graph}, {variant}, seed {seed}"
         train_run(run, loaded, reporter=reporter(title), should_stop=should_stop)
-        return (run, loaded) if run.finished else None
+        if not run.finished or should_stop():
+            return None
+        tell(f"{title}: scoring on {splits} splits")
+        return run, honest_outcomes(run, loaded, drawn)
 
+    config, loaded = configured(against, 0)
+    drawn = random_splits(loaded, splits)  # a graph without labels is refused before any training
+    for variant in variants:
+        _check_rows(out, rows, variant, configured(variant, 0)[0], config)
+    done = {(row["variant"], row["seed"]) for row in rows}
     for seed in range(seeds):
-        missing = [v for v in variants if (str(v), seed) not in done]
-        if not missing or should_stop():
-            continue
-        base = finished(against, seed)
-        if base is None:
-            break
-        tell(f"{graph}, {against}, seed {seed}: scoring on {splits} splits")
-        expected = honest_outcomes(*base, splits)
-        for variant in missing:
-            compared = finished(variant, seed)
-            if compared is None:
+        missing = {str(v): v for v in variants if (str(v), seed) not in done}
+        base = outcomes(against, seed) if missing and not should_stop() else None
+        for variant in missing.values():
+            compared = outcomes(variant, seed) if base is not None else None
+            if base is None or compared is None:
                 break
-            tell(f"{graph}, {variant}, seed {seed}: scoring on {splits} splits")
-            outcomes = honest_outcomes(*compared, splits)
-            rows.append(
-                {
-                    "variant": str(variant),
-                    "seed": seed,
-                    "accuracy": round(outcomes.accuracy().mean, 4),
-                    "against_accuracy": round(expected.accuracy().mean, 4),
-                    "difference": outcomes.gain_over(expected).to_json(),
-                    "training_seconds": compared[0].metrics()["training_seconds"],
-                    "against_seconds": base[0].metrics()["training_seconds"],
-                    "settings": compared[0].config.settings.values(),
-                    "against_settings": base[0].config.settings.values(),
-                    "commit": source_commit(),
-                }
-            )
+            rows.append(_row(variant, seed, compared, base))
             result["summary"] = _summary(rows)
             write_json(out, result)
     return result
+
+
+def _row(
+    variant: Variant, seed: int, compared: tuple[Run, Outcomes], base: tuple[Run, Outcomes]
+) -> dict[str, Any]:
+    (run, found), (other, expected) = compared, base
+    return {
+        "variant": str(variant),
+        "seed": seed,
+        "accuracy": round(found.accuracy().mean, 4),
+        "against_accuracy": round(expected.accuracy().mean, 4),
+        "difference": found.gain_over(expected).to_json(),
+        "training_seconds": run.metrics()["training_seconds"],
+        "against_seconds": other.metrics()["training_seconds"],
+        "settings": run.config.settings.values(),
+        "against_settings": other.config.settings.values(),
+        "fingerprint": run.config.fingerprint,
+        "commit": source_commit(),
+    }
+
+
+def _check_rows(
+    out: Path, rows: list[dict[str, Any]], variant: Variant, mine: RunConfig, base: RunConfig
+) -> None:
+    """Refuse to go on with rows of the variant that were made of another graph or settings."""
+    expected = (mine.settings.values(), base.settings.values(), mine.fingerprint)
+    for row in rows:
+        held = (row["settings"], row["against_settings"], row["fingerprint"])
+        if row["variant"] == str(variant) and held != expected:
+            raise UGCLError(
+                f"{out} holds comparisons of '{variant}' with other settings or of another graph: "
+                "choose another --out"
+            )
 
 
 def _summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -136,12 +162,14 @@ def _summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _known(out: Path, graph: str, against: Variant, splits: int) -> dict[str, Any]:
     """What the result file holds, which must be of the same comparison, or an empty result."""
+    needed = {"variant", "seed", "difference", "settings", "against_settings", "fingerprint"}
     about = {"graph": graph, "against": str(against), "splits": splits}
     if not out.is_file():
         return {"commands": [], **about, "summary": [], "rows": []}
     try:
         read: dict[str, Any] = json.loads(out.read_text("utf-8"))
-        same = {name: read[name] for name in about} == about and "rows" in read
+        same = {name: read[name] for name in about} == about and "commands" in read
+        same &= all(needed <= set(row) for row in read["rows"])
     except (KeyError, TypeError, ValueError):
         same = False
     if not same:

@@ -6,11 +6,13 @@ import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
-# Parameters of glibc's mallopt(3), and their defaults.
-_TRIM_THRESHOLD, _DEFAULT_TRIM = -1, 128 * 1024
-_MMAP_MAX, _DEFAULT_MMAPS = -4, 65536
-_INT_MAX = 2**31 - 1
+# Parameters of glibc's mallopt(3).
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
+
+_lock = Lock()
+_depth = 0
 
 
 @contextmanager
@@ -20,19 +22,29 @@ def kept_memory() -> Iterator[None]:
     Every step of training allocates the same few large arrays. By default glibc asks the operating
     system for each anew and gives it back when it is freed; the page faults of touching it again
     cost more than the arithmetic on it. Elsewhere than on glibc nothing is changed.
+
+    Afterwards free memory is given back, and the thresholds stay where glibc's own rule would have
+    moved them at most: arrays of up to 32 MiB go on being used again.
     """
+    global _depth
     libc = _glibc()
     if libc is None:
         yield
         return
-    libc.mallopt(_MMAP_MAX, 0)
-    libc.mallopt(_TRIM_THRESHOLD, _INT_MAX)
+    with _lock:
+        _depth += 1
+        libc.mallopt(_MMAP_MAX, 0)
+        libc.mallopt(_TRIM_THRESHOLD, 2**31 - 1)
     try:
         yield
     finally:
-        libc.mallopt(_MMAP_MAX, _DEFAULT_MMAPS)
-        libc.mallopt(_TRIM_THRESHOLD, _DEFAULT_TRIM)
-        libc.malloc_trim(0)
+        with _lock:
+            _depth -= 1
+            if _depth == 0:
+                libc.mallopt(_MMAP_MAX, 65536)
+                libc.mallopt(_MMAP_THRESHOLD, 32 * 2**20)
+                libc.mallopt(_TRIM_THRESHOLD, 64 * 2**20)
+                libc.malloc_trim(0)
 
 
 def _glibc() -> ctypes.CDLL | None:

@@ -38,6 +38,13 @@ class View:
         dense = torch.from_numpy(np.array(features)).to(device)
         return cls(held, None, held @ dense)
 
+    @property
+    def num_features(self) -> int:
+        """Columns of X."""
+        held = self.aggregated if self.features is None else self.features
+        assert held is not None
+        return held.shape[1]
+
     def convolve(self, weight: Tensor) -> Tensor:
         """`A X W`: as `A (X W)` for sparse X, whose rows `A X` would fill; else as `(A X) W`."""
         if self.features is not None:
