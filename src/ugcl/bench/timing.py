@@ -19,7 +19,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def medians(
-    functions: Mapping[str, Callable[[], object]], warm_up: int = 3, budget: float = BUDGET
+    functions: Mapping[str, Callable[[], object]], warm_up: int = 2, budget: float = BUDGET
 ) -> dict[str, float]:
     """The median time of each function, in seconds, over rounds in which each is called once.
 

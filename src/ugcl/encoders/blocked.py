@@ -59,9 +59,13 @@ class Block:
         """A copy of these columns, the narrow blocks on top of one another."""
         return self.of(array).clone(memory_format=torch.contiguous_format).flatten(0, 1)
 
+    def unstacked(self, stacked: Tensor) -> Tensor:
+        """A view of what is stacked, stacks x rows x width."""
+        return stacked.view(self.stacks, -1, self.width)
+
     def put(self, stacked: Tensor, array: Tensor) -> None:
         """The way back."""
-        self.of(array).copy_(stacked.view(self.stacks, -1, self.width))
+        self.of(array).copy_(self.unstacked(stacked))
 
 
 class _Encode(torch.autograd.Function):
@@ -76,9 +80,13 @@ class _Encode(torch.autograd.Function):
         blocks, linears = list(_blocks(view, weight, n)), []
         for block in blocks:
             linear = _linear(view, block, weight, bias)
-            hidden = leaky_relu(linear, ctx.slope)
-            adjacency = view.adjacency.stacked(block.stacks).matrix
-            block.put(_steps(adjacency, hidden, n, stay), encoded)
+            if n:
+                adjacency = view.adjacency.stacked(block.stacks).matrix
+                block.put(_steps(adjacency, leaky_relu(linear, ctx.slope), n, stay), encoded)
+            else:
+                torch.ops.aten.leaky_relu.out(
+                    block.unstacked(linear), ctx.slope, out=block.of(encoded)
+                )
             if any(ctx.needs_input_grad):
                 linears.append(linear)
         ctx.save_for_backward(*linears)
@@ -94,15 +102,16 @@ class _Encode(torch.autograd.Function):
         for block, linear in zip(ctx.blocks, ctx.saved_tensors, strict=True):
             adjacency = view.adjacency.stacked(block.stacks).transpose
             gradient = _steps(adjacency, block.take(grads[0]), ctx.n, ctx.stay)
-            of_slope += (linear.clamp(max=0) * gradient).sum()
-            gradient = torch.ops.aten.leaky_relu_backward(gradient, linear, ctx.slope, False)
-            block.of(of_bias).copy_(gradient.view(block.stacks, -1, block.width).sum(dim=1))
+            of_slope += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
+            torch.ops.aten.leaky_relu_backward.grad_input(
+                gradient, linear, ctx.slope, False, grad_input=gradient
+            )
+            block.of(of_bias).copy_(block.unstacked(gradient).sum(dim=1))
             if view.aggregated is None:
                 features = view.features.stacked(block.stacks).transpose
                 block.put(torch.mm(features, step(adjacency, gradient, 0.0)), of_weight)
             else:
-                stacked = gradient.view(block.stacks, -1, block.width)
-                block.of(of_weight).copy_(view.aggregated.T @ stacked)
+                block.of(of_weight).copy_(view.aggregated.T @ block.unstacked(gradient))
         return of_weight, of_bias, of_slope, None, None, None
 
 
@@ -114,7 +123,7 @@ def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
     else:
         assert view.aggregated is not None
         linear = (view.aggregated @ block.of(weight)).flatten(0, 1)
-    linear.view(block.stacks, -1, block.width).add_(block.of(bias)[:, None])
+    block.unstacked(linear).add_(block.of(bias)[:, None])
     return linear
 
 
@@ -133,12 +142,12 @@ def _blocks(view: View, weight: Tensor, n: int) -> Iterator[Block]:
     Blocks that do not walk need not stay in cache for long, and wide ones are copied faster.
     """
     columns = weight.shape[1]
-    if weight.device.type != "cpu":
-        yield Block(0, 1, columns)
-        return
-    fits = weight.element_size() * view.adjacency.shape[0] * WIDTH <= CACHE
+    rows = view.adjacency.shape[0]
+    fits = weight.element_size() * rows * WIDTH <= CACHE
     stacks = min(torch.get_num_threads(), max(columns // NARROW, 1)) if fits else 1
     width = WIDTH if fits and n else 2 * WIDTH if fits else 4 * WIDTH
+    if weight.device.type != "cpu":
+        stacks, width = 1, 2**30 // rows  # as wide as indices of 32 bits allow
     start = 0
     while start < columns:
         left = columns - start
