@@ -36,6 +36,7 @@ def main() -> None:
             subprocess.run(
                 [*command, "train", graph, "--out", f"{folder}/run"],
                 check=True,
+                stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL if asked.quiet else None,
                 env=os.environ | {"XDG_CACHE_HOME": f"{folder}/cache"},
             )

@@ -10,6 +10,14 @@ from ugcl.bench.step import PARTS
 from ugcl.errors import UGCLError
 from ugcl.files import atomic
 
+BELOW: dict[str, Any] = {
+    "frameon": False,
+    "fontsize": "small",
+    "loc": "upper center",
+    "bbox_to_anchor": (0.5, -0.13),
+}
+"""Where a legend hides nothing."""
+
 COLOURS = ("#9aa5b1", "#3e7cb1", "#81c3d7", "#e07a5f", "#8a5a83", "#c9b458")
 
 
@@ -24,7 +32,7 @@ def plot_suite(result: dict[str, Any], path: Path) -> None:
     check_plotting()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 4.2), layout="constrained")
+    figure = Figure(figsize=(12, 5), layout="constrained")
     bars, times, memory = figure.subplots(1, 3, width_ratios=(1.5, 1, 1))
     if result["steps"]:
         _parts(bars, result["steps"])
@@ -43,7 +51,7 @@ def plot_suite(result: dict[str, Any], path: Path) -> None:
                 factors, heights, marker="o", label=f"{name}: exponent {growth[exponent]:.2f}"
             )
         axis.set(xscale="log", yscale="log", title=title, xlabel="times the smallest size")
-        axis.legend(frameon=False, fontsize="small")
+        axis.legend(**BELOW, ncols=2)
     with atomic(path) as temporary:
         figure.savefig(temporary, dpi=110)
 
@@ -61,7 +69,7 @@ def _parts(axis: Any, steps: list[dict[str, Any]]) -> None:
         )
     axis.set(title="parts of the step", ylabel="share of the step", ylim=(0, max(bottom) * 1.1))
     axis.tick_params(axis="x", labelsize=8)
-    axis.legend(frameon=False, fontsize="small", ncols=3, loc="lower center")
+    axis.legend(**BELOW, ncols=3)
 
 
 def _step(row: dict[str, Any]) -> float:
