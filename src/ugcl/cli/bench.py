@@ -10,6 +10,7 @@ from ugcl.bench import bench_embed, bench_scaling, bench_step, bench_suite, mach
 from ugcl.cli.common import (
     add_command,
     add_data_root,
+    add_group,
     add_settings,
     given_settings,
     print_json,
@@ -25,15 +26,13 @@ STEP_EXAMPLE = "ugcl bench step citeseer --settings authors --hidden 1024"
 
 def register(commands: Any) -> None:
     """Add the command and what it measures."""
-    parser = commands.add_parser(
+    kinds = add_group(
+        commands,
         "bench",
-        help="measure time and memory",
-        description="Measure time and memory, in units of one matrix product or as ratios.",
-        epilog=f"example:\n  {STEP_EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "measure time and memory, in units of one matrix product or as ratios",
+        STEP_EXAMPLE,
+        "WHAT",
     )
-    kinds = parser.add_subparsers(metavar="WHAT", required=True)
     one = add_command(
         kinds, "step", step, "measure a step of training, its parts and its memory", STEP_EXAMPLE
     )

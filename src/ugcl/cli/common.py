@@ -49,6 +49,19 @@ def add_command(
     return parser
 
 
+def add_group(commands: Any, name: str, help: str, example: str, metavar: str) -> Any:
+    """Add a command that has commands of its own; they are added to what this returns."""
+    parser = commands.add_parser(
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return parser.add_subparsers(metavar=metavar, required=True)
+
+
 def add_compute_options(parser: argparse.ArgumentParser) -> None:
     """Add where to compute."""
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="default: auto")

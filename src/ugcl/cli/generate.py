@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ugcl.cli.common import add_command, print_json, real, whole
+from ugcl.cli.common import add_command, add_group, print_json, real, whole
 from ugcl.data import sbm_graph
 from ugcl.data.measures import edge_homophily, num_components
 from ugcl.errors import UGCLError
@@ -17,15 +17,7 @@ SBM_EXAMPLE = "ugcl generate sbm --nodes 2000 --degree 8 --homophily 0.7 --out s
 
 def register(commands: Any) -> None:
     """Add the command and its kinds of graphs."""
-    parser = commands.add_parser(
-        "generate",
-        help="draw a synthetic graph",
-        description="Draw a synthetic graph.",
-        epilog=f"example:\n  {SBM_EXAMPLE}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    _register_sbm(parser.add_subparsers(metavar="KIND", required=True))
+    _register_sbm(add_group(commands, "generate", "draw a synthetic graph", SBM_EXAMPLE, "KIND"))
 
 
 def _register_sbm(kinds: Any) -> None:

@@ -128,7 +128,7 @@ def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _steps(matrix: Tensor, hidden: Tensor, n: int, stay: float) -> Tensor:
-    """N steps from one array to another and back; `hidden` is one of them."""
+    """The steps, from one array to another and back; `hidden` is one of them."""
     other = torch.empty_like(hidden) if n else hidden
     for _ in range(n):
         step(matrix, hidden, stay, out=other)
