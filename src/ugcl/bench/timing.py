@@ -19,15 +19,15 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def medians(
-    functions: Mapping[str, Callable[[], object]], warm_up: int = 2, budget: float = BUDGET
+    functions: Mapping[str, Callable[[], object]], warm_up: int = 4, budget: float = BUDGET
 ) -> dict[str, float]:
     """The median time of each function, in seconds, over rounds in which each is called once.
 
-    At least 3 rounds, more as long as the budget lasts, at most 25.
+    At least 5 rounds, more as long as the budget lasts, at most 25.
     """
     for _ in range(max(warm_up, 1)):
         a_round = sum(seconds(function) for function in functions.values())
-    rounds = min(max(3, math.ceil(budget / a_round)), 25)
+    rounds = min(max(5, math.ceil(budget / a_round)), 25)
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(rounds):
         for name, function in functions.items():
