@@ -10,19 +10,19 @@ from conftest import make_graph
 from ugcl import UGCLError
 from ugcl.cli import main
 from ugcl.runs import Run, evaluate_run
-from ugcl.study import Variant, accuracy_study, paired_study, published_accuracy
+from ugcl.study import Plan, Variant, accuracy_study, paired_study, published_accuracy
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 
 TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
 
 
+def plan(graph_file: Path, tmp_path: Path, **changes: Any) -> Plan:
+    small: dict[str, Any] = {"variants": [TINY], "seeds": 2, "splits": 3}
+    return Plan(str(graph_file), tmp_path / "result.json", tmp_path / "runs", **small | changes)
+
+
 def study(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
-    return accuracy_study(
-        str(graph_file),
-        tmp_path / "result.json",
-        tmp_path / "runs",
-        **{"variants": [TINY], "seeds": 2, "splits": 3} | changes,
-    )
+    return accuracy_study(plan(graph_file, tmp_path, **changes))
 
 
 def test_a_study_is_data_with_controls_and_seeds(graph_file: Path, tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_study_resumes_without_training_again(
     first = study(graph_file, tmp_path, seeds=1)
     second = study(graph_file, tmp_path)
     assert second["rows"][:2] == first["rows"]
-    monkeypatch.setattr("ugcl.study.accuracy.train_run", lambda *a, **k: pytest.fail("trained"))
+    monkeypatch.setattr("ugcl.study.plan.train_run", lambda *a, **k: pytest.fail("trained"))
     assert json.loads(json.dumps(study(graph_file, tmp_path))) == json.loads(
         (tmp_path / "result.json").read_text()
     )
@@ -74,13 +74,13 @@ def test_other_settings_and_other_files_are_refused(
     with pytest.raises(UGCLError, match="another graph"):
         study(graph_file, tmp_path)
     with pytest.raises(UGCLError, match=r"is about ugcl on .*small\.npz"):
-        accuracy_study("citeseer", tmp_path / "result.json", tmp_path / "runs")
+        accuracy_study(Plan("citeseer", tmp_path / "result.json", tmp_path / "runs"))
     for text in ("[]", "{}", '{"rows": [{}]}'):
         (tmp_path / "result.json").write_text(text)
         with pytest.raises(UGCLError, match="is not the result of a study"):
             study(graph_file, tmp_path)
     with pytest.raises(UGCLError, match="is a folder"):
-        accuracy_study("citeseer", tmp_path, tmp_path / "runs")
+        accuracy_study(Plan("citeseer", tmp_path, tmp_path / "runs"))
 
 
 def test_the_command_prints_a_table(
@@ -102,7 +102,7 @@ def test_a_graph_without_labels_is_refused_before_training(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_graph(labels=None, splits={}).save(graph_file)
-    monkeypatch.setattr("ugcl.study.accuracy.train_run", lambda *a, **k: pytest.fail("trained"))
+    monkeypatch.setattr("ugcl.study.plan.train_run", lambda *a, **k: pytest.fail("trained"))
     with pytest.raises(UGCLError, match="no labels"):
         study(graph_file, tmp_path)
 
@@ -148,12 +148,7 @@ def test_deviation_is_that_of_a_sample() -> None:
 
 def paired(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
     longer = Variant("fast", {"hidden": 8, "epochs": 6, "lr": 0.01})
-    return paired_study(
-        str(graph_file),
-        tmp_path / "paired.json",
-        tmp_path / "runs",
-        **{"against": TINY, "variants": [longer], "seeds": 2, "splits": 3} | changes,
-    )
+    return paired_study(plan(graph_file, tmp_path, **{"variants": [longer]} | changes), TINY)
 
 
 def test_settings_are_compared_node_by_node(graph_file: Path, tmp_path: Path) -> None:
@@ -184,7 +179,7 @@ def test_a_comparison_resumes(
     assert paired(graph_file, tmp_path, should_stop=lambda: True)["rows"] == []
     paired(graph_file, tmp_path, seeds=1)
     result = paired(graph_file, tmp_path)
-    monkeypatch.setattr("ugcl.study.paired.train_run", lambda *a, **k: pytest.fail("trained"))
+    monkeypatch.setattr("ugcl.study.plan.train_run", lambda *a, **k: pytest.fail("trained"))
     assert paired(graph_file, tmp_path) == json.loads(json.dumps(result))
     with pytest.raises(UGCLError, match="choose another --out"):
         paired(graph_file, tmp_path, splits=4)

@@ -36,6 +36,19 @@ def add_command(
     commands: Any, name: str, run: Command, help: str, example: str
 ) -> argparse.ArgumentParser:
     """Add a command with the options that every command has."""
+    parser = _add_parser(commands, name, help, example)
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_group(commands: Any, name: str, help: str, example: str, metavar: str) -> Any:
+    """Add a command that has commands of its own; they are added to what this returns."""
+    parser = _add_parser(commands, name, help, example)
+    return parser.add_subparsers(metavar=metavar, required=True)
+
+
+def _add_parser(commands: Any, name: str, help: str, example: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -44,22 +57,7 @@ def add_command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--json", action="store_true", help="print JSON for machines")
-    parser.set_defaults(run=run)
     return parser
-
-
-def add_group(commands: Any, name: str, help: str, example: str, metavar: str) -> Any:
-    """Add a command that has commands of its own; they are added to what this returns."""
-    parser = commands.add_parser(
-        name,
-        help=help,
-        description=help[0].upper() + help[1:] + ".",
-        epilog=f"example:\n  {example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    return parser.add_subparsers(metavar=metavar, required=True)
 
 
 def add_compute_options(parser: argparse.ArgumentParser) -> None:

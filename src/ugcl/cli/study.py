@@ -24,7 +24,7 @@ from ugcl.cli.common import (
 from ugcl.cli.progress import Progress
 from ugcl.errors import UGCLError
 from ugcl.methods import DEFAULT_PRESET
-from ugcl.study import PROTOCOLS, Variant, accuracy_study, paired_study
+from ugcl.study import PROTOCOLS, Plan, Variant, accuracy_study, paired_study
 
 HEADS = (
     "settings",
@@ -79,24 +79,27 @@ def register(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or go on with it."""
-    common: dict[str, Any] = {
-        "variants": arguments.settings,
-        "seeds": arguments.seeds,
-        "splits": arguments.splits,
-        "command": shlex.join(["ugcl", *sys.argv[1:]]),
-        "data_root": arguments.data_root,
-        "device": arguments.device or "auto",
-        "threads": arguments.threads,
-        "reporter": Progress,
-        "tell": say,
-    }
     out = Path(arguments.out)
-    where = arguments.graph, out, Path(arguments.runs) / out.stem
     with StopRequest() as stop:
-        if arguments.against is not None:
-            result = paired_study(*where, against=arguments.against, should_stop=stop, **common)
+        plan = Plan(
+            arguments.graph,
+            out,
+            Path(arguments.runs) / out.stem,
+            variants=arguments.settings,
+            seeds=arguments.seeds,
+            splits=arguments.splits,
+            command=shlex.join(["ugcl", *sys.argv[1:]]),
+            data_root=arguments.data_root,
+            device=arguments.device or "auto",
+            threads=arguments.threads,
+            reporter=Progress,
+            tell=say,
+            should_stop=stop,
+        )
+        if arguments.against is None:
+            result = accuracy_study(plan)
         else:
-            result = accuracy_study(*where, should_stop=stop, **common)
+            result = paired_study(plan, arguments.against)
         stopped = stop() and not _complete(result["rows"], arguments)
     if arguments.json:
         print_json(result)

@@ -2,7 +2,8 @@
 
 from ugcl.study.accuracy import PROTOCOLS, accuracy_study
 from ugcl.study.paired import paired_study
+from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
 from ugcl.study.variant import Variant
 
-__all__ = ["PROTOCOLS", "Variant", "accuracy_study", "paired_study", "published_accuracy"]
+__all__ = ["PROTOCOLS", "Plan", "Variant", "accuracy_study", "paired_study", "published_accuracy"]

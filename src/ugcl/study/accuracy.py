@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,72 +17,28 @@ from ugcl.data import split_of
 from ugcl.errors import UGCLError
 from ugcl.evaluation import Protocol, half_width, standard_error
 from ugcl.files import check_writable, write_json
-from ugcl.methods import DEFAULT_PRESET
 from ugcl.provenance import source_commit
-from ugcl.runs import Reporter, Run, evaluate_run, new_config, open_run, train_run
+from ugcl.runs import Run, evaluate_run
 from ugcl.runs.config import graph_name
+from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
-from ugcl.study.variant import Variant
 
 PROTOCOLS: tuple[Protocol, ...] = ("honest", "paper")
 
 
-def accuracy_study(
-    graph: str,
-    out: Path,
-    runs: Path,
-    *,
-    method: str = "ugcl",
-    variants: Sequence[Variant] = (Variant(DEFAULT_PRESET, {}),),
-    seeds: int = 5,
-    splits: int = 20,
-    command: str = "",
-    data_root: str | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    reporter: Callable[[str], Reporter | None] = lambda title: None,
-    tell: Callable[[str], None] = lambda text: None,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> dict[str, Any]:
-    """Train and score `seeds` runs of each variant; write the result to `out` as it grows.
-
-    Args:
-        graph: a data set's name or a path.
-        out: the JSON file of the result.
-        runs: the folder that keeps the run folders.
-        method: the method's name.
-        variants: which presets, and what is changed in them.
-        seeds: how many training seeds, from 0.
-        splits: how many random splits each run is scored on, besides the graph's own.
-        command: the command that makes the result, to stand beside it.
-        data_root: the folder of raw data sets.
-        device: where to compute.
-        threads: threads on the CPU.
-        reporter: who is told about the training of a run, given its title.
-        tell: is told what else takes time.
-        should_stop: asked after every epoch and every run.
-    """
-    check_writable(out)
-    graph = graph_name(graph)
+def accuracy_study(plan: Plan) -> dict[str, Any]:
+    """Train and score the runs of a plan by both probes, on the one split and on many."""
+    check_writable(plan.out)
+    graph, method, out = graph_name(plan.graph), plan.method, plan.out
     known = _known(out, graph, method) if out.is_file() else {"rows": [], "commands": []}
-    rows, commands = known["rows"], known["commands"]
-    if command and command not in commands:
-        commands.append(command)
-    for variant, seed in product(variants, range(seeds)):
-        if should_stop():
+    rows, commands = known["rows"], plan.commands(known["commands"])
+    for variant, seed in product(plan.variants, range(plan.seeds)):
+        if plan.should_stop():
             break
-        config, loaded = new_config(
-            graph,
-            method=method,
-            preset=variant.preset,
-            given=variant.changes,
-            seed=seed,
-            data_root=data_root,
-            device=device,
-            threads=threads,
-        )
+        config, loaded = plan.configure(variant, seed)
         split_of(loaded)  # a graph without labels is refused before it is trained on
-        asked = {**config.settings.values(), "fingerprint": config.fingerprint, "splits": splits}
+        about = {"fingerprint": config.fingerprint, "splits": plan.splits}
+        asked = {**config.settings.values(), **about}
         mine = [row for row in rows if (row["variant"], row["seed"]) == (str(variant), seed)]
         if any({**row["settings"], **_about(row)} != asked for row in mine):
             raise UGCLError(
@@ -91,18 +46,14 @@ def accuracy_study(
                 "number of splits: choose another --out"
             )
         missing = [p for p in PROTOCOLS if p not in {row["protocol"] for row in mine}]
-        if not missing:
-            continue
-        run = open_run(runs / f"{variant}-{seed}".replace(":", "+"), config, loaded, resume=True)
-        title = f"{config.graph}, {variant}, seed {seed}"
-        train_run(run, loaded, reporter=reporter(title), should_stop=should_stop)
-        if not run.finished:
-            break
+        run = plan.train(variant, seed) if missing else None
         for protocol in missing:
-            if should_stop():
+            if run is None or plan.should_stop():
                 break
-            tell(f"{title}: scoring by the {protocol} probe on {splits} splits")
-            rows.append({"variant": str(variant)} | _row(run, protocol, splits, data_root))
+            title = plan.title(variant, seed)
+            plan.tell(f"{title}: scoring by the {protocol} probe on {plan.splits} splits")
+            row = _row(run, protocol, plan.splits, plan.data_root)
+            rows.append({"variant": str(variant)} | row)
             write_json(out, _result(graph, method, commands, rows))
     return _result(graph, method, commands, rows)
 

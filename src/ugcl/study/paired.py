@@ -9,101 +9,50 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ugcl.errors import UGCLError
 from ugcl.evaluation import Outcomes
 from ugcl.files import check_writable, write_json
-from ugcl.graph import Graph
 from ugcl.provenance import source_commit
-from ugcl.runs import Reporter, Run, new_config, open_run, train_run
+from ugcl.runs import Run
 from ugcl.runs.config import RunConfig, graph_name
 from ugcl.runs.evaluate import honest_outcomes, random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
+from ugcl.study.plan import Plan
 from ugcl.study.variant import Variant
 
 
-def paired_study(
-    graph: str,
-    out: Path,
-    runs: Path,
-    *,
-    against: Variant,
-    variants: Sequence[Variant],
-    seeds: int = 5,
-    splits: int = 20,
-    command: str = "",
-    data_root: str | None = None,
-    device: str = "auto",
-    threads: int | None = None,
-    reporter: Callable[[str], Reporter | None] = lambda title: None,
-    tell: Callable[[str], None] = lambda text: None,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> dict[str, Any]:
-    """Compare variants with one of them by the honest probe on random splits.
-
-    Args:
-        graph: a data set's name or a path.
-        out: the JSON file of the result, written as it grows.
-        runs: the folder that keeps the run folders.
-        against: the variant that the others are compared with.
-        variants: the others.
-        seeds: how many training seeds, from 0; runs of the same seed are compared.
-        splits: how many random splits.
-        command: the command that makes the result, to stand beside it.
-        data_root: the folder of raw data sets.
-        device: where to compute.
-        threads: threads on the CPU.
-        reporter: who is told about the training of a run, given its title.
-        tell: is told what else takes time.
-        should_stop: asked after every epoch and every comparison.
-    """
-    check_writable(out)
-    graph = graph_name(graph)
-    result = _known(out, graph, against, splits)
+def paired_study(plan: Plan, against: Variant) -> dict[str, Any]:
+    """Compare the variants of a plan with another one, seed by seed, on the same random splits."""
+    check_writable(plan.out)
+    result = _known(plan.out, graph_name(plan.graph), against, plan.splits)
+    result["commands"] = plan.commands(result["commands"])
     rows: list[dict[str, Any]] = result["rows"]
-    if command and command not in result["commands"]:
-        result["commands"].append(command)
+    base, graph = plan.configure(against, 0)
+    splits = random_splits(graph, plan.splits)  # refuses a graph without labels
+    for variant in plan.variants:
+        _check_rows(plan.out, rows, variant, plan.configure(variant, 0)[0], base)
 
-    def configured(variant: Variant, seed: int) -> tuple[RunConfig, Graph]:
-        return new_config(
-            graph,
-            preset=variant.preset,
-            given=variant.changes,
-            seed=seed,
-            data_root=data_root,
-            device=device,
-            threads=threads,
-        )
-
-    def outcomes(variant: Variant, seed: int) -> tuple[Run, Outcomes] | None:
+    def scored(variant: Variant, seed: int) -> tuple[Run, Outcomes] | None:
         """The variant's run and what it gets right; None if somebody asked to stop."""
-        config, loaded = configured(variant, seed)
-        run = open_run(runs / f"{variant}-{seed}".replace(":", "+"), config, loaded, resume=True)
-        title = f"{config.graph}, {variant}, seed {seed}"
-        train_run(run, loaded, reporter=reporter(title), should_stop=should_stop)
-        if not run.finished or should_stop():
+        if plan.should_stop() or (run := plan.train(variant, seed)) is None:
             return None
-        tell(f"{title}: scoring on {splits} splits")
-        return run, honest_outcomes(run, loaded, drawn)
+        plan.tell(f"{plan.title(variant, seed)}: scoring on {plan.splits} splits")
+        return run, honest_outcomes(run, graph, splits)
 
-    config, loaded = configured(against, 0)
-    drawn = random_splits(loaded, splits)  # a graph without labels is refused before any training
-    for variant in variants:
-        _check_rows(out, rows, variant, configured(variant, 0)[0], config)
     done = {(row["variant"], row["seed"]) for row in rows}
-    for seed in range(seeds):
-        missing = {str(v): v for v in variants if (str(v), seed) not in done}
-        base = outcomes(against, seed) if missing and not should_stop() else None
+    for seed in range(plan.seeds):
+        missing = {str(v): v for v in plan.variants if (str(v), seed) not in done}
+        expected = scored(against, seed) if missing else None
         for variant in missing.values():
-            compared = outcomes(variant, seed) if base is not None else None
-            if base is None or compared is None:
+            found = scored(variant, seed) if expected is not None else None
+            if expected is None or found is None:
                 break
-            rows.append(_row(variant, seed, compared, base))
+            rows.append(_row(variant, seed, found, expected))
             result["summary"] = _summary(rows)
-            write_json(out, result)
+            write_json(plan.out, result)
     return result
 
 
