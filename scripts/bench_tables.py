@@ -20,15 +20,17 @@ def load(folder: Path) -> dict[str, Any]:
 
 def steps(result: dict[str, Any]) -> Iterator[str]:
     """A line for each graph and preset: the step in units of one product."""
-    yield "| data set | settings | S | D | n | mm | step | objective | unblocked | naive | peak |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    heads = "data set | settings | S | D | n | mm | step | objective | unblocked | naive | peak"
+    yield f"| {heads} | of S x D |"
+    yield "|" + "---|" * 12
     for row in result["steps"]:
         names = ("step", "objective", "objective_unblocked", "naive")
         times = [row[f"{name}_mm"] for name in names]
         listed = " | ".join("-" if time is None else f"{time:.2f} mm" for time in times)
         yield (
             f"| {row['graph']} | `{row['settings']}` | {row['S']:,} | {row['D']:,} | {row['n']} "
-            f"| {1000 * row['mm_seconds']:,.0f} ms | {listed} | {row['peak_bytes'] / 1e6:,.0f} MB |"
+            f"| {1000 * row['mm_seconds']:,.0f} ms | {listed} | {row['peak_bytes'] / 1e6:,.0f} MB "
+            f"| {row['peak_arrays']:.1f} |"
         )
 
 

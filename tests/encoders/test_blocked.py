@@ -64,6 +64,23 @@ def test_the_kernel_equals_the_plain_formula(
 
 @pytest.mark.usefixtures("narrow_blocks")
 @pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_blocks_for_embedding_equal_the_plain_formula(sparse: bool, n: int) -> None:
+    view = make_view(sparse=sparse)
+    encoder = GCN(5, 7, torch.Generator().manual_seed(0)).double()
+    found = []
+    for plain in (True, False):
+        hidden, context = torch.full((2, 12, 7), torch.nan, dtype=torch.float64)
+        with plain_formulas(plain), torch.no_grad():
+            for columns, some, of_context in encoder.blocks(view, n):
+                hidden[:, columns], context[:, columns] = some, of_context
+        found.append((hidden, context))
+    for expected, value in zip(*found, strict=True):
+        torch.testing.assert_close(value, expected)
+
+
+@pytest.mark.usefixtures("narrow_blocks")
+@pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize(("n", "stay"), [(0, 0.0), (2, 0.5)])
 def test_gradients_equal_finite_differences(sparse: bool, n: int, stay: float) -> None:
     view = make_view(6, 3, sparse)

@@ -104,7 +104,7 @@ def test_a_step_on_citeseer_equals_the_naive_one(preset: str) -> None:
 def test_embeddings_equal_the_formula(
     monkeypatch: pytest.MonkeyPatch, readout: str, sparse: bool
 ) -> None:
-    monkeypatch.setattr("ugcl.methods.ugcl.COLUMNS", 5)
+    monkeypatch.setattr("ugcl.encoders.blocked.WIDTH", 5)
     graph = make_graph(30, sparse=sparse)
     settings = settings_of("paper", graph, hidden=12, readout=readout, scope=2, readout_scope=4)
     model = UGCLModel(graph.num_features, settings, seed=1)

@@ -49,8 +49,9 @@ def bench_step(
         `naive_mm`, the times of the whole step, of the objective with its gradient and of the naive
         step in units of it; `parts_mm`, those of the parts of the step; `peak_bytes`, the most
         memory that a process held in training above what it held after importing (None where the
-        operating system is not Linux); `objective_unblocked_mm`, with all negatives, the time of
-        the objective as a single strip, which holds all S x S similarities.
+        operating system is not Linux), and `peak_arrays`, the same in units of one S x D array;
+        `objective_unblocked_mm`, with all negatives, the time of the objective as a single strip,
+        which holds all S x S similarities.
     """
     loaded = load_graph(graph, data_root)
     check_trainable(loaded)
@@ -91,6 +92,7 @@ def bench_step(
         "parts_mm": {name: value / unit for name, value in parts.items()},
         "objective_unblocked_mm": (times["unblocked"] / unit if "unblocked" in times else None),
         "peak_bytes": peak,
+        "peak_arrays": None if peak is None else peak / (4 * size * settings.hidden),
     }
 
 

@@ -147,6 +147,7 @@ def _print_steps(steps: list[dict[str, Any]]) -> None:
             "unblocked",
             "naive",
             "peak, MB",
+            "peak / S x D",
         ),
         (
             (
@@ -161,6 +162,7 @@ def _print_steps(steps: list[dict[str, Any]]) -> None:
                     for name in ("step", "objective", "objective_unblocked", "naive")
                 ),
                 _known(row["peak_bytes"], ",.0f", 1e-6),
+                _known(row["peak_arrays"], ".1f"),
             )
             for row in steps
         ),

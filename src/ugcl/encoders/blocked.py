@@ -42,6 +42,36 @@ def encode(
     return encoded
 
 
+@torch.no_grad()
+def encoded_blocks(
+    view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int
+) -> Iterator[tuple[slice, Tensor, Tensor]]:
+    """Some columns after others of `H = PReLU(A X W + b)` and of `A^n H`, without gradients.
+
+    All blocks use the same three N x 64 arrays, because fresh memory costs more than the arithmetic
+    on it: what is yielded is good until the next block is asked for.
+    """
+    rows, columns = view.adjacency.shape[0], weight.shape[1]
+    width = min(WIDTH if weight.device.type == "cpu" else 4 * WIDTH, columns)
+    held = [weight.new_empty(rows * width) for _ in range(3)]
+    for start in range(0, columns, width):
+        block = slice(start, min(start + width, columns))
+        shape = rows, block.stop - block.start
+        patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in held)
+        if view.features is not None:
+            torch.mm(view.features.matrix, weight[:, block].contiguous(), out=hidden)
+            step(view.adjacency.matrix, hidden, 0.0, out=patch)
+        else:
+            assert view.aggregated is not None
+            torch.mm(view.aggregated, weight[:, block], out=patch)
+        torch.nn.functional.leaky_relu_(patch.add_(bias[block]), slope.item())
+        source = patch
+        for _ in range(n):
+            step(view.adjacency.matrix, source, 0.0, out=hidden)
+            source, hidden, other = hidden, other, hidden
+        yield block, patch, source
+
+
 @dataclass(frozen=True)
 class Block:
     """Columns of an S x D array, as `stacks` narrower blocks on top of one another."""

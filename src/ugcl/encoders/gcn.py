@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
-from ugcl.encoders.blocked import encode
+from ugcl.encoders.blocked import encode, encoded_blocks
 from ugcl.kernels import plain
 from ugcl.scope import walk
 from ugcl.views import View
@@ -27,10 +29,17 @@ class GCN(nn.Module):
     def forward(self, view: View, n: int = 0, stay: float = 0.0) -> Tensor:
         """`(stay I + (1 - stay) A)^n H`: hidden representations, or their context n steps on."""
         if plain():
-            return walk(view.adjacency, self.columns(view), n, stay)
+            return walk(view.adjacency, self._hidden(view), n, stay)
         return encode(view, self.weight, self.bias, self.slope, n, stay)
 
-    def columns(self, view: View, columns: slice = slice(None)) -> Tensor:
-        """H, or only some of its columns: they do not depend on one another."""
-        linear = view.convolve(self.weight[:, columns]) + self.bias[columns]
-        return nn.functional.prelu(linear, self.slope)
+    def blocks(self, view: View, n: int) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        """Which columns, H and `A^n H`: a few columns at a time, each good until the next."""
+        if plain():
+            hidden = self._hidden(view)
+            yield slice(None), hidden, walk(view.adjacency, hidden, n, 0.0)
+        else:
+            yield from encoded_blocks(view, self.weight, self.bias, self.slope, n)
+
+    def _hidden(self, view: View) -> Tensor:
+        """H, by the plain formula."""
+        return nn.functional.prelu(view.convolve(self.weight) + self.bias, self.slope)

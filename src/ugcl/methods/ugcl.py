@@ -20,8 +20,8 @@ from ugcl.graph import Graph
 from ugcl.methods.model import Model
 from ugcl.methods.options import All, choice, number, whole, whole_or_all
 from ugcl.methods.settings import Settings
-from ugcl.objectives import LEAST_TEMPERATURE, cosine_contrast
-from ugcl.scope import STAY, Context, normalised_adjacency, power
+from ugcl.objectives import LEAST_TEMPERATURE, cosine_contrast, unit_rows
+from ugcl.scope import STAY, Context, normalised_adjacency
 from ugcl.views import (
     FeatureScaling,
     Normalisation,
@@ -33,9 +33,6 @@ from ugcl.views import (
 )
 
 Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
-
-COLUMNS = 256
-"""Columns of the embeddings that are computed at a time: bounds the scratch memory to N x 256."""
 
 
 @dataclass(frozen=True)
@@ -136,25 +133,18 @@ class UGCLModel(Model):
             self.raw(graph),
             device,
         )
-        width = chosen.hidden
-        wide = 2 if chosen.readout == "concat" else 1
-        embeddings = np.empty((graph.num_nodes, wide * width), dtype=np.float32)
-        for start in range(0, width, COLUMNS):
-            columns = slice(start, min(start + COLUMNS, width))
-            patch = self.primary.columns(view, columns)
-            if chosen.readout == "hidden":
-                embeddings[:, columns] = patch.cpu().numpy()
-                continue
-            context = power(view.adjacency, patch, chosen.readout_scope)
-            if chosen.readout == "concat":
-                embeddings[:, columns] = patch.cpu().numpy()
-                embeddings[:, width + columns.start : width + columns.stop] = context.cpu().numpy()
+        width, concat = chosen.hidden, chosen.readout == "concat"
+        embeddings = torch.empty(graph.num_nodes, 2 * width if concat else width)
+        n = 0 if chosen.readout == "hidden" else chosen.readout_scope
+        for columns, patch, context in self.primary.blocks(view, n):
+            if concat:
+                embeddings[:, :width][:, columns] = patch
+                embeddings[:, width:][:, columns] = context
             else:
-                embeddings[:, columns] = _joined(patch, context, chosen.readout).cpu().numpy()
+                embeddings[:, columns] = _joined(patch, context, chosen.readout)
         if chosen.readout == "context-l2":
-            length = np.linalg.norm(embeddings, axis=1, keepdims=True)
-            embeddings /= np.where(length > 0, length, 1)
-        return embeddings
+            embeddings = unit_rows(embeddings)
+        return embeddings.numpy()
 
     def raw(self, graph: Graph) -> Any:
         """X, scaled as this model's encoder sees it: TF-IDF by the graph it was trained on."""
@@ -164,8 +154,9 @@ class UGCLModel(Model):
 
 
 def _joined(patch: Tensor, context: Tensor, readout: Readout) -> Tensor:
+    """The columns of a block joined, in the memory of one of them."""
     if readout == "sum":
-        return patch + context
+        return patch.add_(context)
     if readout == "mean":
-        return (patch + context) / 2
-    return context
+        return patch.add_(context).div_(2)
+    return patch if readout == "hidden" else context

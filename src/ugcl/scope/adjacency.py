@@ -21,13 +21,13 @@ def normalised_adjacency(adjacency: Any, self_loops: float = 1.0) -> Any:
     Returns:
         A symmetric CSR matrix, float32, with eigenvalues in (-1, 1] for c > 0.
     """
-    looped = (
-        adjacency + self_loops * sp.eye_array(adjacency.shape[0], format="csr")
-        if self_loops
-        else adjacency
-    ).tocsr()
+    if self_loops:
+        adjacency = adjacency + self_loops * sp.eye_array(adjacency.shape[0], format="csr")
+    looped = adjacency.tocsr()
     degree = looped.sum(axis=1).astype(np.float64)
     with np.errstate(divide="ignore"):
         root = np.where(degree > 0, 1 / np.sqrt(degree), 0)
-    scale = sp.diags_array(root, format="csr")
-    return (scale @ looped @ scale).astype(np.float32).tocsr()
+    values = np.repeat(root, np.diff(looped.indptr))
+    values *= looped.data
+    values *= root[looped.indices]
+    return sp.csr_array((values.astype(np.float32), looped.indices, looped.indptr), looped.shape)
