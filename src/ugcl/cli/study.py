@@ -24,7 +24,7 @@ from ugcl.cli.common import (
 from ugcl.cli.progress import Progress
 from ugcl.errors import UGCLError
 from ugcl.methods import DEFAULT_PRESET
-from ugcl.study import PROTOCOLS, Plan, Variant, accuracy_study, paired_study
+from ugcl.study import PROTOCOLS, Plan, Variant, accuracy_study, paired_study, scope_study
 
 HEADS = (
     "settings",
@@ -73,6 +73,12 @@ def register(commands: Any) -> None:
         metavar="PRESET[:NAME=VALUE,...]",
         help="instead compare each with this one: the honest probe, paired node by node",
     )
+    parser.add_argument(
+        "--scopes",
+        type=whole(1),
+        metavar="N",
+        help="instead read out at n = 0, ..., N: the honest probe, each n against the best",
+    )
     add_data_root(parser)
     add_compute_options(parser)
 
@@ -96,13 +102,19 @@ def run(arguments: argparse.Namespace) -> int:
             tell=say,
             should_stop=stop,
         )
-        if arguments.against is None:
+        if arguments.scopes is not None:
+            result = scope_study(plan, arguments.scopes)
+            stopped = stop() and result["seeds"] < arguments.seeds
+        elif arguments.against is None:
             result = accuracy_study(plan)
+            stopped = stop() and not _complete(result["rows"], arguments)
         else:
             result = paired_study(plan, arguments.against)
-        stopped = stop() and not _complete(result["rows"], arguments)
+            stopped = stop() and not _complete(result["rows"], arguments)
     if arguments.json:
         print_json(result)
+    elif arguments.scopes is not None:
+        _print_scopes(result)
     elif arguments.against is not None:
         _print_paired(result)
     else:
@@ -136,6 +148,20 @@ def _print_paired(result: dict[str, Any]) -> None:
                 f"{row['against_seconds']:.0f}",
             )
             for row in result["summary"]
+        ),
+    )
+
+
+def _print_scopes(result: dict[str, Any]) -> None:
+    print(
+        f"{result['variant']} read out at each n, {result['seeds']} seeds, the honest probe on "
+        f"{result['splits']} splits"
+    )
+    print_table(
+        ("n", "accuracy", "below the best"),
+        (
+            (str(row["n"]), figure(row["accuracy"]), _difference(row["regret"], 2))
+            for row in result["scopes"]
         ),
     )
 

@@ -10,12 +10,19 @@ from ugcl.graph import Graph
 from ugcl.runs.folder import Run
 
 
-def embed_graph(run: Run, graph: Graph, device: str = "cpu") -> npt.NDArray[np.float32]:
-    """Embeddings of a graph, the run's own or another with the same features."""
+def embed_graph(
+    run: Run, graph: Graph, device: str = "cpu", readout_scope: int | None = None
+) -> npt.NDArray[np.float32]:
+    """Embeddings of a graph, the run's own or another with the same features.
+
+    With `readout_scope` they are read out at this n instead of the run's own: one training serves
+    all of them.
+    """
     trained_on = run.metrics()["features"]
     if graph.num_features != trained_on:
         raise UGCLError(
             f"the graph has {graph.num_features:,} features but {run.path} was trained on "
             f"{trained_on:,}: give a graph with the same features"
         )
-    return run.model().to(device).embed(graph, device)
+    model = run.model() if readout_scope is None else run.model(readout_scope=readout_scope)
+    return model.to(device).embed(graph, device)

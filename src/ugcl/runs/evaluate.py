@@ -172,9 +172,9 @@ def evaluate_run(
         check_split(loaded.labels, parts, protocol)
 
     where = resolve_device(device or run.config.device)
-    compared = {RUN: (_embeddings(run, loaded), run.config.seed)}
+    compared = {RUN: (embeddings_of(run, loaded), run.config.seed)}
     if against is not None:
-        compared[OTHER] = _embeddings(against, loaded), against.config.seed
+        compared[OTHER] = embeddings_of(against, loaded), against.config.seed
     untrained = run.config.untrained_model(loaded.num_features).to(where).embed(loaded, where)
     compared["untrained"] = untrained, run.config.seed
     controls = FeatureControls.for_split(loaded, chosen_on)
@@ -202,9 +202,11 @@ def random_splits(graph: Graph, count: int) -> list[Split]:
     return parts
 
 
-def honest_outcomes(run: Run, graph: Graph, splits: Sequence[Split]) -> Outcomes:
+def honest_outcomes(
+    embeddings: npt.NDArray[np.float32], graph: Graph, splits: Sequence[Split]
+) -> Outcomes:
     """Which test nodes of these splits the honest probe classifies correctly."""
-    embeddings, labels = _embeddings(run, graph), graph.labels
+    labels = graph.labels
     assert labels is not None
     scores = [linear_probe(embeddings, labels, split, "honest") for split in splits]
     return Outcomes.gather(
@@ -279,7 +281,8 @@ def _many(
     )
 
 
-def _embeddings(run: Run, graph: Graph) -> npt.NDArray[np.float32]:
+def embeddings_of(run: Run, graph: Graph) -> npt.NDArray[np.float32]:
+    """The run's embeddings, which must be of this graph."""
     if run.config.fingerprint != graph.fingerprint:
         raise UGCLError(f"{run.path} was trained on another graph: compare runs on the same graph")
     embeddings = run.embeddings()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +96,10 @@ class Run:
             raise self._damaged("embeddings.npy", error) from error
         return mapped
 
-    def model(self) -> Model:
-        """The trained model, on the CPU."""
-        model = self.config.untrained_model(self.metrics()["features"])
+    def model(self, **changes: Any) -> Model:
+        """The trained model, on the CPU; `changes` are other settings of its readout."""
+        config = replace(self.config, settings=self.config.settings.replace(**changes))
+        model = config.untrained_model(self.metrics()["features"])
         try:
             model.load_state_dict(load_file(self.path / "model.safetensors"))
         except (OSError, RuntimeError, SafetensorError) as error:

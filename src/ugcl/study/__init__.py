@@ -4,6 +4,15 @@ from ugcl.study.accuracy import PROTOCOLS, accuracy_study
 from ugcl.study.paired import paired_study
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
+from ugcl.study.scopes import scope_study
 from ugcl.study.variant import Variant
 
-__all__ = ["PROTOCOLS", "Plan", "Variant", "accuracy_study", "paired_study", "published_accuracy"]
+__all__ = [
+    "PROTOCOLS",
+    "Plan",
+    "Variant",
+    "accuracy_study",
+    "paired_study",
+    "published_accuracy",
+    "scope_study",
+]

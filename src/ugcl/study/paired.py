@@ -18,7 +18,7 @@ from ugcl.files import check_writable, write_json
 from ugcl.provenance import source_commit
 from ugcl.runs import Run
 from ugcl.runs.config import RunConfig, graph_name
-from ugcl.runs.evaluate import honest_outcomes, random_splits
+from ugcl.runs.evaluate import embeddings_of, honest_outcomes, random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.plan import Plan
 from ugcl.study.variant import Variant
@@ -40,7 +40,7 @@ def paired_study(plan: Plan, against: Variant) -> dict[str, Any]:
         if plan.should_stop() or (run := plan.train(variant, seed)) is None:
             return None
         plan.tell(f"{plan.title(variant, seed)}: scoring on {plan.splits} splits")
-        return run, honest_outcomes(run, graph, splits)
+        return run, honest_outcomes(embeddings_of(run, graph), graph, splits)
 
     done = {(row["variant"], row["seed"]) for row in rows}
     for seed in range(plan.seeds):

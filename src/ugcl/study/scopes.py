@@ -1,0 +1,126 @@
+"""Accuracy at every scope of the readout, from one training: what a choice of n is measured by.
+
+The regret of a choice is the accuracy at the best n, the oracle's, less that at the chosen one. The
+oracle sees test labels, so nothing can be chosen by it; it is what choices are compared with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ugcl.data.splits import Split
+from ugcl.errors import UGCLError
+from ugcl.evaluation import Outcomes
+from ugcl.files import atomic, check_writable, write_json
+from ugcl.graph import Graph
+from ugcl.provenance import source_commit
+from ugcl.runs import Run, embed_graph
+from ugcl.runs.config import graph_name
+from ugcl.runs.evaluate import honest_outcomes, random_splits
+from ugcl.study.accuracy import combined_difference, mean_and_deviation
+from ugcl.study.plan import Plan
+
+Scored = dict[tuple[int, int], Outcomes]
+"""What was classified correctly, by training seed and readout scope."""
+
+
+def scope_study(plan: Plan, most: int) -> dict[str, Any]:
+    """Score the readout at n = 0, ..., `most` of the runs of the plan's one variant.
+
+    Resumable: which nodes were classified correctly is kept beside the runs, for every seed and n.
+    """
+    check_writable(plan.out)
+    if len(plan.variants) != 1:
+        raise UGCLError("the scopes of one kind of settings are scored at a time: name one")
+    variant = plan.variants[0]
+    config, graph = plan.configure(variant, 0)
+    splits = random_splits(graph, plan.splits)
+    about = {
+        "graph": graph_name(plan.graph),
+        "variant": str(variant),
+        "splits": plan.splits,
+        "settings": config.settings.values(),
+        "fingerprint": config.fingerprint,
+        "commit": source_commit(),
+    }
+    commands = plan.commands(_commands(plan.out, about))
+    scored: Scored = {}
+    for seed, n in product(range(plan.seeds), range(most + 1)):
+        if plan.should_stop() or (run := plan.train(variant, seed)) is None:
+            break
+        plan.tell(f"{plan.title(variant, seed)}: scoring n = {n} on {plan.splits} splits")
+        scored[seed, n] = _outcomes(run, graph, splits, n)
+        if n == most:
+            write_json(plan.out, _result(about, commands, scored, most))
+    return _result(about, commands, scored, most)
+
+
+def _outcomes(run: Run, graph: Graph, splits: Sequence[Split], n: int) -> Outcomes:
+    kept = run.path / f"outcomes-{n}-{len(splits)}.npz"
+    if kept.is_file():
+        with np.load(kept) as held:
+            tested, correct = (
+                np.unpackbits(held[name], axis=1, count=graph.num_nodes).astype(bool)
+                for name in ("tested", "correct")
+            )
+        return Outcomes(tested, correct)
+    embeddings = embed_graph(run, graph, run.config.device, readout_scope=n)
+    found = honest_outcomes(embeddings, graph, splits)
+    with atomic(kept) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(
+            file,
+            tested=np.packbits(found.tested, axis=1),
+            correct=np.packbits(found.correct, axis=1),
+        )
+    return found
+
+
+def _result(
+    about: dict[str, Any], commands: list[str], scored: Scored, most: int
+) -> dict[str, Any]:
+    """Means over the seeds that are complete, and each n against the best."""
+    seeds = [seed for seed, n in scored if n == most]
+    means = {n: [scored[seed, n].accuracy().mean for seed in seeds] for n in range(most + 1)}
+    if not seeds:
+        return {"commands": commands, **about, "seeds": 0, "oracle": None, "scopes": []}
+    oracle = max(means, key=lambda n: sum(means[n]))
+    return {
+        "commands": commands,
+        **about,
+        "seeds": len(seeds),
+        "oracle": oracle,
+        "scopes": [
+            {
+                "n": n,
+                "accuracy": mean_and_deviation(means[n]),
+                "by_seed": [round(mean, 4) for mean in means[n]],
+                "regret": combined_difference(
+                    [scored[s, oracle].gain_over(scored[s, n]).to_json() for s in seeds]
+                ),
+            }
+            for n in means
+        ],
+    }
+
+
+def _commands(out: Path, about: dict[str, Any]) -> list[str]:
+    """Those that made the result so far, which must be of the same runs and splits."""
+    if not out.is_file():
+        return []
+    same = ("graph", "variant", "splits", "settings", "fingerprint")
+    try:
+        read = json.loads(out.read_text("utf-8"))
+        if all(read[name] == about[name] for name in same):
+            return list(read["commands"])
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise UGCLError(
+        f"{out} does not hold scopes of '{about['variant']}' on {about['graph']} over "
+        f"{about['splits']} splits: choose another --out"
+    )

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ugcl import UGCLError, load_graph
+from ugcl.cli import main
+from ugcl.evaluation import linear_probe
+from ugcl.runs import Run, embed_graph
+from ugcl.runs.evaluate import random_splits
+from ugcl.study import Plan, Variant, scope_study
+
+TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
+
+
+def plan(graph_file: Path, tmp_path: Path, **changes: Any) -> Plan:
+    small: dict[str, Any] = {"variants": [TINY], "seeds": 2, "splits": 3}
+    return Plan(str(graph_file), tmp_path / "scopes.json", tmp_path / "runs", **small | changes)
+
+
+def test_each_scope_is_scored_from_one_training(graph_file: Path, tmp_path: Path) -> None:
+    result = scope_study(plan(graph_file, tmp_path), 3)
+    assert json.loads((tmp_path / "scopes.json").read_text()) == json.loads(json.dumps(result))
+    assert [row["n"] for row in result["scopes"]] == [0, 1, 2, 3]
+    best = max(row["accuracy"][0] for row in result["scopes"])
+    assert result["scopes"][result["oracle"]]["accuracy"][0] == best
+    assert result["scopes"][result["oracle"]]["regret"]["mean"] == 0
+    for row in result["scopes"]:
+        assert row["regret"]["mean"] == pytest.approx(best - row["accuracy"][0], abs=0.02)
+    graph, run = load_graph(graph_file), Run.open(tmp_path / "runs" / f"{TINY}-1".replace(":", "+"))
+    assert graph.labels is not None
+    embeddings = embed_graph(run, graph, readout_scope=3)
+    splits = random_splits(graph, 3)
+    scores = [linear_probe(embeddings, graph.labels, split).accuracy for split in splits]
+    assert result["scopes"][3]["by_seed"][1] == pytest.approx(np.mean(scores), abs=1e-3)
+
+
+def test_scores_are_kept_and_the_study_goes_on(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = iter([False] * 6 + [True] * 10)
+    part = scope_study(plan(graph_file, tmp_path, should_stop=lambda: next(asked)), 3)
+    assert part["seeds"] == 0
+    first = scope_study(plan(graph_file, tmp_path), 3)
+    monkeypatch.setattr("ugcl.study.scopes.honest_outcomes", lambda *a: pytest.fail("scored"))
+    assert scope_study(plan(graph_file, tmp_path), 3) == first
+
+
+def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Path) -> None:
+    scope_study(plan(graph_file, tmp_path, seeds=1), 1)
+    with pytest.raises(UGCLError, match="choose another --out"):
+        scope_study(plan(graph_file, tmp_path, splits=4), 1)
+    with pytest.raises(UGCLError, match="name one"):
+        scope_study(plan(graph_file, tmp_path, variants=[TINY, TINY]), 1)
+
+
+def test_the_command(graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ["--out", str(tmp_path / "scopes.json"), "--runs", str(tmp_path / "runs")]
+    few = ["--seeds", "1", "--splits", "2", "--settings", "fast:hidden=8,epochs=2"]
+    assert main(["study", str(graph_file), *out, *few, "--scopes", "2"]) == 0
+    assert "below the best" in capsys.readouterr().out
