@@ -11,7 +11,8 @@ import scipy.sparse as sp
 import torch
 from hypothesis import settings
 
-from ugcl import Graph
+from ugcl import Graph, load_graph
+from ugcl.data import DATASETS
 
 torch.set_num_threads(1)  # the graphs here are too small for more to help
 settings.register_profile("ugcl", deadline=None, max_examples=50, derandomize=True)
@@ -75,6 +76,12 @@ def raw_data() -> Callable[[str], Path]:
         return Path(root)
 
     return find
+
+
+@pytest.fixture
+def real_graph(raw_data: Callable[[str], Path]) -> Callable[[str], Graph]:
+    """A real data set, or a skip that says what is missing."""
+    return lambda name: load_graph(name, raw_data(DATASETS[name].source.files[0].path))
 
 
 @pytest.fixture(scope="session")

@@ -60,6 +60,14 @@ def tables(name: str) -> list[str]:
     if name == "overview":
         cold_start = json.loads((bench / "cold_start.json").read_text("utf-8"))
         return list(made.overview(made.results(results), cold_start))
+    scopes = script("scope_tables")
+    if name in ("regrets", "rules"):
+        return list(getattr(scopes, name)(scopes.load(ROOT / "docs/results/scopes")))
+    if name in ("paper_table", "decays"):
+        file = {"paper_table": "paper_table.json", "decays": "decay.json"}[name]
+        found = json.loads((ROOT / "docs/scope" / file).read_text("utf-8"))
+        drawn = scopes if name == "paper_table" else script("draw_figures")
+        return list(getattr(drawn, name)(found))
     by_folder = name in ("choices", "negatives", "fast")
     return list(getattr(made, name)(results if by_folder else made.results(results)))
 
@@ -76,6 +84,10 @@ def tables(name: str) -> list[str]:
         ("docs/bench/README.md", "steps"),
         ("docs/bench/README.md", "parts"),
         ("docs/bench/README.md", "growth"),
+        ("docs/scope/README.md", "regrets"),
+        ("docs/scope/README.md", "rules"),
+        ("docs/scope/README.md", "paper_table"),
+        ("docs/scope/README.md", "decays"),
     ],
 )
 def test_the_tables_are_the_data(page: str, table: str) -> None:

@@ -14,6 +14,7 @@ from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, METHODS, Model, Settings
 from ugcl.methods.options import checked_whole
+from ugcl.selection import resolve_scope
 from ugcl.training import LoopState, resolve_device, train
 
 
@@ -59,8 +60,8 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
         self,
         settings: str = DEFAULT_PRESET,
         *,
-        scope: int | None = None,
-        readout_scope: int | None = None,
+        scope: int | str | None = None,
+        readout_scope: int | str | None = None,
         hidden: int | None = None,
         sample: int | str | None = None,
         sampling: str | None = None,
@@ -120,7 +121,8 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
             del given[name]
         given = {name: value for name, value in given.items() if value is not None}
         method = METHODS["ugcl"]
-        self.settings_ = method.resolve(self.settings, graph, given)
+        asked = method.resolve(self.settings, graph, given)
+        self.settings_, self.scope_choice_ = resolve_scope(asked, graph)
         self.model_ = method.build(graph.num_features, self.settings_, seed)
         self.n_features_in_ = graph.num_features
         self.loss_ = []

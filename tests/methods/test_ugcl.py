@@ -129,5 +129,5 @@ def test_embeddings_equal_the_formula(
 
 
 def test_the_auxiliary_encoder_is_another_one(graph: Graph) -> None:
-    model = UGCLModel(graph.num_features, settings_of("fast", graph, hidden=8), seed=0)
+    model = UGCLModel(graph.num_features, settings_of("fast", graph, hidden=8, scope=2), seed=0)
     assert not torch.equal(model.primary.weight, model.auxiliary.weight)

@@ -14,7 +14,14 @@ from ugcl import UGCL, Graph, UGCLError
 from ugcl.methods import METHODS, Model, Settings
 from ugcl.training import Checkpoint, LoopState, train
 
-SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 12, "lr": 0.01}
+SMALL: dict[str, Any] = {
+    "scope": 2,
+    "hidden": 8,
+    "sample": 30,
+    "negatives": 10,
+    "epochs": 12,
+    "lr": 0.01,
+}
 
 
 def untrained(graph: Graph, **given: Any) -> tuple[Model, Settings]:

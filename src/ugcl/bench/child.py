@@ -14,6 +14,7 @@ from ugcl.bench.timing import seconds
 from ugcl.data import load_graph
 from ugcl.errors import UGCLError
 from ugcl.methods import METHODS
+from ugcl.selection import resolve_scope
 from ugcl.training import kept_memory, new_optimiser, step
 
 STEPS = 4
@@ -55,7 +56,8 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
     _import_the_optimiser()
     imported = _held()
     graph = load_graph(request["graph"], request.get("data_root"))
-    settings = METHODS["ugcl"].resolve(request["preset"], graph, request["given"])
+    asked = METHODS["ugcl"].resolve(request["preset"], graph, request["given"])
+    settings, _ = resolve_scope(asked, graph)
     model = METHODS["ugcl"].build(graph.num_features, settings, 0)
     measured: dict[str, Any] = {}
     if request["task"] == "train":

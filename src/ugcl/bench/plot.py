@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ugcl.bench.step import PARTS
-from ugcl.errors import UGCLError
 from ugcl.files import atomic
+from ugcl.report import check_plotting
 
 BELOW: dict[str, Any] = {
     "frameon": False,
@@ -19,12 +18,6 @@ BELOW: dict[str, Any] = {
 """Where a legend hides nothing."""
 
 COLOURS = ("#9aa5b1", "#3e7cb1", "#81c3d7", "#e07a5f", "#8a5a83", "#c9b458")
-
-
-def check_plotting() -> None:
-    """Refuse where Matplotlib is not installed, before the work that would be drawn."""
-    if find_spec("matplotlib") is None:
-        raise UGCLError("plots need Matplotlib, which is not installed: pip install 'ugcl[plot]'")
 
 
 def plot_suite(result: dict[str, Any], path: Path) -> None:

@@ -96,7 +96,7 @@ def bench_embed(edges: tuple[int, ...] = EDGES, tell: Tell = lambda text: None) 
                 "embed",
                 graph=Problem(N=count // 10, E=count).save(Path(folder)),
                 preset="fast",
-                given={"hidden": 128},
+                given={"hidden": 128, "scope": 2},
                 threads=torch.get_num_threads(),
             )
             times.append(measured["seconds"])

@@ -19,6 +19,7 @@ from ugcl.methods import METHODS
 from ugcl.methods.ugcl import UGCLModel, UGCLSettings
 from ugcl.objectives import cosine, cosine_contrast
 from ugcl.scope import STAY
+from ugcl.selection import resolve_scope
 from ugcl.training import check_trainable, kept_memory, new_optimiser, step
 
 PARTS = ("sample", "encode", "propagate", "objective", "backward", "optimiser")
@@ -56,7 +57,7 @@ def bench_step(
     loaded = load_graph(graph, data_root)
     check_trainable(loaded)
     method = METHODS["ugcl"]
-    settings = method.resolve(preset, loaded, given or {})
+    settings, _ = resolve_scope(method.resolve(preset, loaded, given or {}), loaded)
     model = method.build(loaded.num_features, settings, 0)
     assert isinstance(settings, UGCLSettings)
     assert isinstance(model, UGCLModel)
@@ -133,7 +134,7 @@ def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, 
     negatives = _negatives(settings, subsampler.size)
     primary, auxiliary = model.primary, model.auxiliary
     stay = STAY[settings.context]
-    patch, context = primary(view), auxiliary(view, settings.scope, stay)
+    patch, context = primary(view), auxiliary(view, model.scope, stay)
     views = patch.detach().requires_grad_(), context.detach().requires_grad_()
     gradients = torch.rand_like(patch), torch.rand_like(context)
     epochs = iter(range(2**62))
@@ -150,7 +151,7 @@ def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, 
         {
             "sample": lambda: subsampler.draw(subsampler.rng(next(epochs))),
             "encode": lambda: (primary(view), auxiliary(view)),
-            with_steps: lambda: (primary(view), auxiliary(view, settings.scope, stay)),
+            with_steps: lambda: (primary(view), auxiliary(view, model.scope, stay)),
             "objective": objective,
             "backward": backward,
         }

@@ -8,9 +8,10 @@ from typing import Any
 
 from ugcl.cli.common import add_command, add_group, print_json, real, whole
 from ugcl.data import sbm_graph
-from ugcl.data.measures import edge_homophily, num_components
+from ugcl.data.measures import num_components
 from ugcl.errors import UGCLError
 from ugcl.files import check_writable
+from ugcl.scope import edge_homophily
 
 SBM_EXAMPLE = "ugcl generate sbm --nodes 2000 --degree 8 --homophily 0.7 --out sbm.npz"
 
@@ -63,7 +64,8 @@ def sbm(arguments: argparse.Namespace) -> int:
         degree_spread=arguments.degree_spread,
         seed=arguments.seed,
     )
-    homophily, components = edge_homophily(graph), num_components(graph)
+    homophily = None if graph.labels is None else edge_homophily(graph.adjacency, graph.labels)
+    components = num_components(graph)
     graph.save(out)
     if arguments.json:
         print_json(

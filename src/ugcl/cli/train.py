@@ -102,6 +102,7 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
             device=arguments.device or "auto",
             threads=arguments.threads,
             data_root=arguments.data_root,
+            tell=say,
         )
     return _from_config(RunConfig.read(Path(source)), arguments)
 
@@ -124,6 +125,7 @@ def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunC
         seed=arguments.seed,
         device=arguments.device,
         threads=arguments.threads,
+        tell=say,
     )
 
 
@@ -133,6 +135,8 @@ def _announce(config: RunConfig, graph: Graph) -> None:
         say(f"  {note}")
     shown = ", ".join(f"{name} {value}" for name, value in config.settings.values().items())
     say(f"{config.method}, settings '{config.preset}', seed {config.seed}: {shown}")
+    if config.scope_choice:
+        say(f"scope by {config.scope_choice['rule']}: {config.scope_choice['why']}")
 
 
 def _tell_of_collapse(collapse: dict[str, Any]) -> None:

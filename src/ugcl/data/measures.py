@@ -1,4 +1,4 @@
-"""What a graph is like: its homophily, its connected components."""
+"""The connected components of a graph."""
 
 from __future__ import annotations
 
@@ -10,15 +10,6 @@ from ugcl.graph import Graph
 
 SPARSE = 2
 """Edges for each node that are enough to find the giant piece of a random graph."""
-
-
-def edge_homophily(graph: Graph) -> float | None:
-    """The share of edges that join two nodes of one class; None without labels or edges."""
-    if graph.labels is None or graph.num_edges == 0:
-        return None
-    labels = graph.labels.astype(np.int32)
-    sources = np.repeat(labels, np.diff(graph.adjacency.indptr))
-    return float((sources == labels[graph.adjacency.indices]).mean())
 
 
 def num_components(graph: Graph) -> int:

@@ -187,12 +187,12 @@ def ridge_validation(matrix: Any, labels: Labels, split: Split) -> float:
         rows = [dense_rows(matrix[nodes]) for nodes in (train, held)]
         if row_normalised:
             rows = [normalize(part) for part in rows]
-        for predicted in _ridge_path(rows[0], targets, rows[1]):
+        for predicted in ridge_path(rows[0], targets, rows[1]):
             best = max(best, float((predicted.argmax(axis=1) == labels[held]).mean()))
     return 100 * best
 
 
-def _ridge_path(
+def ridge_path(
     train: npt.NDArray[np.float32], targets: npt.NDArray[np.float32], held: npt.NDArray[np.float32]
 ) -> Iterator[npt.NDArray[np.float32]]:
     """Predictions for `held` at every penalty, by the smaller of the two Gram matrices.

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ugcl.errors import UGCLError
 
 All = Literal["all"]
+Auto = Literal["auto"]
 
 _WHOLE = "a whole number of at least {}"
 
@@ -45,11 +46,19 @@ def whole(help: str, least: int) -> Any:
 
 def whole_or_all(help: str, least: int) -> Any:
     """A whole number of at least `least`, or "all"."""
+    return _whole_or("all", help, least)
 
+
+def whole_or_auto(help: str, least: int) -> Any:
+    """A whole number of at least `least`, or "auto": chosen for the graph."""
+    return _whole_or("auto", help, least)
+
+
+def _whole_or(word: str, help: str, least: int) -> Any:
     def parse(given: Any) -> Any:
-        return "all" if given == "all" else parse_whole(least)(given)
+        return word if given == word else parse_whole(least)(given)
 
-    return _option(help, f"{_WHOLE.format(least)} or 'all'", parse, "N|all")
+    return _option(help, f"{_WHOLE.format(least)} or '{word}'", parse, f"N|{word}")
 
 
 def number(help: str, *, above: float | None = None, least: float | None = None) -> Any:

@@ -76,6 +76,11 @@ _AMAZON: dict[str, dict[str, Any]] = {
     "amazon-photo": {"scope": 3, "sample": 5000},
 }
 
+_COAUTHOR: dict[str, dict[str, Any]] = {
+    "coauthor-cs": {"scope": 2},
+    "coauthor-physics": {"scope": 2},
+}
+
 # The authors' code for ogbn-arxiv; the paper gives none of these.
 _ARXIV: dict[str, Any] = {"epochs": 500, "lr": 1e-4, "scope": 4, "hidden": 8192, "sample": 2000}
 
@@ -83,7 +88,7 @@ _FAST_BASE: dict[str, Any] = {
     "epochs": 60,
     "lr": 5e-4,
     "patience": 0,
-    "scope": 2,
+    "scope": "auto",
     "hidden": 512,
     "sample": 3000,
     "sampling": "random",
@@ -100,7 +105,7 @@ _PUBLISHED_BASE: dict[str, Any] = {
     "epochs": 150,
     "lr": 2e-4,
     "patience": 0,
-    "scope": 2,
+    "scope": "auto",
     "hidden": 512,
     "sample": 3000,
     "feature_scaling": "none",
@@ -128,10 +133,10 @@ UGCL_PRESETS: Mapping[str, Preset] = {
                 "sampling": "ball",
                 "temperature": 0.2,
             },
-            "coauthor-cs": {"scope": 1},
+            "coauthor-cs": {"epochs": 20, "scope": 1},
             "coauthor-physics": {"scope": 1},
-            "amazon-computers": {"hidden": 1024},
-            "amazon-photo": {"sampling": "ball"},
+            "amazon-computers": {"epochs": 20, "scope": 2, "hidden": 1024},
+            "amazon-photo": {"epochs": 20, "scope": 2, "sampling": "ball"},
             "ogbn-arxiv": {"scope": 4},
         },
         ours=frozenset(_FAST_BASE),
@@ -146,7 +151,7 @@ UGCL_PRESETS: Mapping[str, Preset] = {
             "context": "power",
             "readout": "sum",
         },
-        graphs={**_CITATION_NETWORKS, **_AMAZON, "ogbn-arxiv": _ARXIV},
+        graphs={**_CITATION_NETWORKS, **_AMAZON, **_COAUTHOR, "ogbn-arxiv": _ARXIV},
         ours=frozenset(
             {"epochs", "lr", "scope", "hidden", "sample", "normalisation", "feature_scaling"}
         ),
@@ -168,6 +173,7 @@ UGCL_PRESETS: Mapping[str, Preset] = {
         graphs={
             **_CITATION_NETWORKS,
             **_AMAZON,
+            **_COAUTHOR,
             "ogbn-arxiv": {**_ARXIV, "context": "power", "readout": "context-l2"},
         },
         ours=frozenset(
@@ -189,6 +195,8 @@ def resolve(
     given: Mapping[str, Any],
 ) -> S:
     """The settings of a preset for a graph, with the user's own values in place of the preset's.
+
+    A scope may still be "auto" in them.
 
     A preset that asks for more nodes than the graph has is shrunk; a user who does is told so.
     """

@@ -16,9 +16,10 @@ import torch
 from torch import Tensor
 
 from ugcl.encoders import GCN
+from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods.model import Model
-from ugcl.methods.options import All, choice, number, whole, whole_or_all
+from ugcl.methods.options import All, Auto, choice, number, whole, whole_or_all, whole_or_auto
 from ugcl.methods.settings import Settings
 from ugcl.objectives import LEAST_TEMPERATURE, cosine_contrast, unit_rows
 from ugcl.scope import STAY, Context, normalised_adjacency
@@ -39,8 +40,10 @@ Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
 class UGCLSettings(Settings):
     """Every choice that the paper, the authors' code and we make differently."""
 
-    scope: int = whole("training scope n: contrast with A^n H", 0)
-    readout_scope: int = whole("scope n of the embeddings H + A^n H (default: the scope)", 0)
+    scope: int | Auto = whole_or_auto("training scope n: contrast with A^n H", 0)
+    readout_scope: int | Auto = whole_or_auto(
+        "scope n of the embeddings H + A^n H (default: the scope)", 0
+    )
     hidden: int = whole("width D' of the encoder", 1)
     sample: int | All = whole_or_all("nodes S of the subgraph drawn in every epoch", 2)
     sampling: Sampling = choice(
@@ -80,6 +83,7 @@ class UGCLModel(Model):
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         self.settings, self.seed = settings, seed
+        self.scope, self.readout_scope = _chosen(settings.scope), _chosen(settings.readout_scope)
         self.primary = GCN(num_features, settings.hidden, generator)
         self.auxiliary = GCN(num_features, settings.hidden, generator)
         self.column_weights: Tensor | None
@@ -90,7 +94,7 @@ class UGCLModel(Model):
         """Equation 5 between the patch view and the contextual view (Equation 4)."""
         chosen = self.settings
         patch = self.primary(view)
-        context = self.auxiliary(view, chosen.scope, STAY[chosen.context])
+        context = self.auxiliary(view, self.scope, STAY[chosen.context])
         return cosine_contrast(patch, context, chosen.temperature, negatives)
 
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
@@ -135,7 +139,7 @@ class UGCLModel(Model):
         )
         width, concat = chosen.hidden, chosen.readout == "concat"
         embeddings = torch.empty(graph.num_nodes, 2 * width if concat else width)
-        n = 0 if chosen.readout == "hidden" else chosen.readout_scope
+        n = 0 if chosen.readout == "hidden" else self.readout_scope
         for columns, patch, context in self.primary.blocks(view, n):
             if concat:
                 embeddings[:, :width][:, columns] = patch
@@ -151,6 +155,12 @@ class UGCLModel(Model):
         held = self.column_weights
         weights = held.cpu().numpy() if held is not None and held.any() else None
         return scale_features(graph.features, self.settings.feature_scaling, weights)
+
+
+def _chosen(scope: int | Auto) -> int:
+    if scope == "auto":
+        raise UGCLError("the scope is still to be chosen: see ugcl.selection.resolve_scope")
+    return scope
 
 
 def _joined(patch: Tensor, context: Tensor, readout: Readout) -> Tensor:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, Model, Settings, method_named
 from ugcl.methods.options import checked_whole, flag
+from ugcl.selection import Choice, resolve_scope
 from ugcl.training import resolve_device
 
 
@@ -34,6 +35,7 @@ class RunConfig:
         device: where it computes.
         threads: threads on the CPU; another number may change the last bits of a result.
         data_root: the folder of raw data sets, where one was given; else "".
+        scope_choice: where n was chosen for the graph: which, by which rule and why; else empty.
     """
 
     method: str
@@ -45,6 +47,7 @@ class RunConfig:
     device: str
     threads: int
     data_root: str = ""
+    scope_choice: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("method", "graph", "fingerprint", "preset", "device", "data_root"):
@@ -76,7 +79,9 @@ class RunConfig:
     def to_toml(self) -> str:
         """The text of `config.toml`."""
         values = {**vars(self), "settings": self.settings.values(), "version": version("ugcl")}
-        return tomli_w.dumps({name: value for name, value in values.items() if value != ""})
+        return tomli_w.dumps(
+            {name: value for name, value in values.items() if value not in ("", {})}
+        )
 
     @classmethod
     def read(cls, path: Path) -> RunConfig:
@@ -105,6 +110,7 @@ class RunConfig:
         seed: int | None = None,
         device: str | None = None,
         threads: int | None = None,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> tuple[RunConfig, Graph]:
         """The same run but for what the user gives, and its graph.
 
@@ -115,10 +121,9 @@ class RunConfig:
         together = "scope" in stored and stored["scope"] == stored["readout_scope"]
         if together and "readout_scope" not in given:
             values["readout_scope"] = values["scope"]
-        settings = type(self.settings).from_values(values)
+        asked = type(self.settings).from_values(values)
         config = replace(
             self,
-            settings=settings,
             seed=self.seed if seed is None else seed,
             device=resolve_device(device or self.device),
             threads=threads or self.threads,
@@ -129,6 +134,9 @@ class RunConfig:
         else:
             loaded = load_graph(graph, config.data_root or None)
             config = replace(config, graph=graph_name(graph), fingerprint=loaded.fingerprint)
+        settings, choice = resolve_scope(asked, loaded, tell)
+        kept = {} if given.keys() & {"scope", "readout_scope"} else self.scope_choice
+        config = replace(config, settings=settings, scope_choice=_as_table(choice) or kept)
         try:
             settings.fitted(loaded, frozenset(values))
         except UGCLError as error:
@@ -157,6 +165,7 @@ def new_config(
     device: str = "auto",
     threads: int | None = None,
     data_root: str | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[RunConfig, Graph]:
     """Resolve what the user asked for into a configuration, and load its graph.
 
@@ -169,9 +178,11 @@ def new_config(
         device: "auto", "cpu" or "cuda".
         threads: threads on the CPU; by default as many as PyTorch takes.
         data_root: the folder of raw data sets.
+        tell: is told what takes time.
     """
     loaded = load_graph(graph, data_root)
-    settings = method_named(method).resolve(preset, loaded, given or {})
+    asked = method_named(method).resolve(preset, loaded, given or {})
+    settings, choice = resolve_scope(asked, loaded, tell)
     config = RunConfig(
         method=method,
         graph=graph_name(graph),
@@ -182,8 +193,13 @@ def new_config(
         device=resolve_device(device),
         threads=threads or torch.get_num_threads(),
         data_root="" if data_root is None else str(Path(data_root).resolve()),
+        scope_choice=_as_table(choice),
     )
     return config, loaded
+
+
+def _as_table(choice: Choice | None) -> dict[str, Any]:
+    return {} if choice is None else {"n": choice.n, "rule": choice.rule, "why": choice.why}
 
 
 def graph_name(given: str) -> str:

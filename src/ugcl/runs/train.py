@@ -130,6 +130,8 @@ def _metrics(run: Run, graph: Graph, outcome: Outcome) -> dict[str, Any]:
         "edges": graph.num_edges,
         "features": graph.num_features,
         "seed": config.seed,
+        "scope": config.settings.values().get("scope"),
+        "scope_choice": config.scope_choice or None,
         "epochs": outcome.epochs,
         "ended": outcome.ended,
         "loss": outcome.loss,

@@ -1,6 +1,37 @@
 """Contextual scope: how far around a node its context reaches."""
 
 from ugcl.scope.adjacency import normalised_adjacency
+from ugcl.scope.bound import average_degree, lower_bound, lower_bounds, sparsity
+from ugcl.scope.component import (
+    ComponentSubspace,
+    component,
+    distance_to_component_subspace,
+    mean,
+)
+from ugcl.scope.homophily import ContextualHomophily, contextual_homophily, edge_homophily
 from ugcl.scope.power import STAY, Context, lazy_power, power, step, walk
+from ugcl.scope.spectrum import Decay, measured_decay, second_eigenvalue
 
-__all__ = ["STAY", "Context", "lazy_power", "normalised_adjacency", "power", "step", "walk"]
+__all__ = [
+    "STAY",
+    "ComponentSubspace",
+    "Context",
+    "ContextualHomophily",
+    "Decay",
+    "average_degree",
+    "component",
+    "contextual_homophily",
+    "distance_to_component_subspace",
+    "edge_homophily",
+    "lazy_power",
+    "lower_bound",
+    "lower_bounds",
+    "mean",
+    "measured_decay",
+    "normalised_adjacency",
+    "power",
+    "second_eigenvalue",
+    "sparsity",
+    "step",
+    "walk",
+]

@@ -1,0 +1,81 @@
+"""What the estimators of n look at: the graph's features, read out at every n as UGCL does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.utils.extmath import randomized_svd
+
+from ugcl.evaluation.controls import SELF_LOOPS
+from ugcl.evaluation.probe import dense_rows
+from ugcl.graph import Graph
+from ugcl.scope import normalised_adjacency, step
+from ugcl.sparse import SparseMatrix
+from ugcl.views import scale_features
+
+Matrix = npt.NDArray[np.float32]
+
+COLUMNS = 128
+"""Leading directions of the features that are looked at."""
+
+
+@dataclass(frozen=True)
+class Readouts:
+    """A graph's features and its normalised adjacency, to be read out at n = 0, ..., `most`."""
+
+    graph: Graph
+    most: int = 20
+
+    @cached_property
+    def features(self) -> Any:
+        """X with rows of length 1, sparse where the graph's are."""
+        return scale_features(self.graph.features, "l2")
+
+    @cached_property
+    def adjacency(self) -> SparseMatrix:
+        """The normalised adjacency."""
+        return SparseMatrix.from_scipy(
+            normalised_adjacency(self.graph.adjacency, SELF_LOOPS), symmetric=True
+        )
+
+    @cached_property
+    def encoded(self) -> Matrix:
+        """`A X`, an encoder that has learnt nothing, in X's leading directions."""
+        return self.encode(sketch(self.features, COLUMNS))
+
+    def encode(self, features: Matrix) -> Matrix:
+        """`A X` of other features."""
+        return (self.adjacency @ torch.from_numpy(features)).numpy()
+
+    def of(
+        self,
+        hidden: Matrix,
+        nodes: npt.NDArray[np.int64] | None = None,
+        adjacency: SparseMatrix | None = None,
+    ) -> Iterator[Matrix]:
+        """`(H + A^n H) / 2` for n = 0, ..., `most`: all rows, or those of some nodes."""
+        matrix = (adjacency or self.adjacency).matrix
+        rows = slice(None) if nodes is None else torch.from_numpy(nodes)
+        start = torch.from_numpy(hidden)
+        context, other = start.clone(), torch.empty_like(start)
+        for n in range(self.most + 1):
+            yield ((start[rows] + context[rows]) / 2).numpy()
+            if n < self.most:
+                step(matrix, context, 0.0, out=other)
+                context, other = other, context
+
+
+def sketch(matrix: Any, columns: int) -> Matrix:
+    """The matrix in about its leading directions, by a randomised method; a narrow one as it is."""
+    if matrix.shape[1] <= columns:
+        return dense_rows(matrix).astype(np.float32, copy=False)
+    left, values, _ = randomized_svd(
+        matrix, min(columns, matrix.shape[0]), n_iter=2, random_state=0
+    )
+    return np.ascontiguousarray(left * values, dtype=np.float32)

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import make_graph
+from ugcl import Graph
+from ugcl.cli import main
+from ugcl.cli.scope import _listed
+from ugcl.data import sbm_graph
+from ugcl.scope import contextual_homophily, edge_homophily, lower_bound
+from ugcl.selection import choose_scope, survey
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    graph = sbm_graph(nodes=240, degree=6, homophily=0.8, features=16, components=2, signal=2)
+    graph.save(tmp_path / "sbm.npz")
+    return tmp_path / "sbm.npz"
+
+
+def test_json_has_what_is_promised(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scope", str(labelled), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    graph = sbm_graph(nodes=240, degree=6, homophily=0.8, features=16, components=2, signal=2)
+    assert graph.labels is not None
+    assert (found["nodes"], found["edges"], found["components"]) == (240, 720, 2)
+    assert found["sparsity"] == pytest.approx(2 * 720 / 240**2)
+    homophily = edge_homophily(graph.adjacency, graph.labels)
+    assert homophily is not None
+    assert found["homophily"] == homophily
+    assert found["lower_bound"] == pytest.approx(
+        [lower_bound(homophily, 6.0, n) for n in range(1, 21)]
+    )
+    measured = contextual_homophily(graph.adjacency, graph.labels, 20)
+    assert found["measured"] == pytest.approx(measured.mean().tolist())
+    assert set(found["chosen"]) == {"paper", "train-labels", "label-free"}
+    assert found["chosen"]["label-free"] == choose_scope(graph).n
+    assert all(isinstance(n, int) for n in found["chosen"].values())
+    below = [n for n in range(2, 21) if found["measured"][n - 1] < found["lower_bound"][n - 1]]
+    assert found["below_bound"] == below
+
+
+def test_without_labels_homophily_is_null(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_graph(60, labels=None, splits={}).save(tmp_path / "g.npz")
+    assert main(["scope", str(tmp_path / "g.npz"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for name in ("homophily", "lower_bound", "measured", "below_bound"):
+        assert found[name] is None
+    assert found["chosen"]["paper"] is None
+    assert found["chosen"]["train-labels"] is None
+    assert found["chosen"]["label-free"] is not None
+    assert main(["scope", str(tmp_path / "g.npz"), "--plot", str(tmp_path / "p.png")]) == 0
+    assert "no labels" in capsys.readouterr().out
+    assert (tmp_path / "p.png").stat().st_size > 10_000
+
+
+def test_people_see_a_table_and_a_picture(
+    labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plot = tmp_path / "scope.svg"
+    assert main(["scope", str(labelled), "--plot", str(plot), "--deep"]) == 0
+    shown = capsys.readouterr().out
+    assert "240 nodes, 720 edges, 2 components (the largest has 120 nodes)" in shown
+    assert "measured P_n" in shown
+    assert "trained masked-features" in shown
+    assert "--scope auto takes masked-features: n = " in shown
+    assert plot.read_text().startswith("<?xml")
+    assert main(["scope", str(labelled), "--plot", str(tmp_path / "scope.what")]) == 2
+    assert "use .png, .svg or .pdf" in capsys.readouterr().err
+
+
+def test_conventions_change_the_bound(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    degrees = []
+    for options in ([], ["--sample", "120"], ["--sample", "120", "--degree", "paper"]):
+        assert main(["scope", str(labelled), "--json", *options]) == 0
+        degrees.append(json.loads(capsys.readouterr().out)["degree"])
+    assert degrees == pytest.approx([6.0, 3.0, 1.5])
+    assert main(["scope", str(labelled), "--sample", "241"]) == 2
+
+
+@pytest.mark.parametrize("edges", [np.zeros((0, 2), dtype=int), np.array([[0, 1]])])
+def test_odd_graphs_are_surveyed(edges: np.ndarray) -> None:
+    for nodes in (2, 60):
+        graph = Graph.from_edges(
+            edges, np.random.default_rng(0).random((nodes, 3)), labels=np.arange(nodes) % 2
+        )
+        found = survey(graph, train=np.arange(nodes)).to_json()
+        assert found["components"] == nodes - len(edges)
+        assert found["chosen"]["label-free"] is not None
+        json.dumps(found, allow_nan=False)
+
+
+def test_one_node_is_surveyed() -> None:
+    graph = Graph.from_edges(np.zeros((0, 2), dtype=int), np.ones((1, 3)))
+    assert survey(graph).to_json()["chosen"]["label-free"] == 0
+
+
+def test_runs_of_numbers_are_short() -> None:
+    assert _listed([2, 3, 4, 7]) == "2 to 4, 7"
