@@ -69,9 +69,10 @@ def rules(found: dict[str, tuple[dict[str, Any], dict[str, Any]]]) -> Iterator[s
     for title, wanted in (("mean, data sets", True), ("mean, synthetic", False)):
         group = [pair for name, pair in found.items() if (name in DATASETS) == wanted]
         if group:
+            chosen = {rule: [(s, v["rules"][rule]["n"]) for s, v in group] for rule in RULES}
             means = [
-                fmean(_regret(study, survey["rules"][rule]["n"] or 0) for study, survey in group)
-                for rule in RULES
+                fmean(_regret(study, n) for study, n in choices if n is not None)
+                for choices in chosen.values()
             ]
             yield f"| **{title}** | {' | '.join(f'**{mean:.2f}**' for mean in means)} |"
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import shlex
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -46,7 +47,7 @@ def script(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
+    made = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made
 

@@ -14,7 +14,7 @@ from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, METHODS, Model, Settings
 from ugcl.methods.options import checked_whole
-from ugcl.selection import resolve_scope
+from ugcl.selection import Choice, resolve_scope
 from ugcl.training import LoopState, resolve_device, train
 
 
@@ -26,8 +26,8 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
 
     Args:
         settings: the preset, `fast`, `paper` or `authors`.
-        scope: training scope n.
-        readout_scope: scope of the embeddings; by default the training scope.
+        scope: training scope n, or "auto": chosen without labels.
+        readout_scope: scope of the embeddings, or "auto"; by default the training scope.
         hidden: width of the encoder.
         sample: nodes of the subgraph of an epoch, or "all".
         sampling: `random`, `window` or `ball`.
@@ -46,12 +46,14 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
 
     Attributes:
         settings_: the settings in force, after `fit`.
+        scope_choice_: how n was chosen, where it was "auto"; else None.
         model_: the trained model.
         loss_: the losses, one for each epoch.
         n_features_in_: the number of features.
     """
 
     settings_: Settings
+    scope_choice_: Choice | None
     model_: Model
     loss_: list[float]
     n_features_in_: int

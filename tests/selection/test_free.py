@@ -10,14 +10,14 @@ import scipy.sparse as sp
 
 import reference
 from conftest import make_graph
-from ugcl import UGCL, Graph, UGCLError
+from ugcl import UGCL, Graph, UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.data import sbm_graph
 from ugcl.methods import METHODS
 from ugcl.selection import ESTIMATORS, Readouts, choose_scope, estimated, resolve_scope
 from ugcl.selection import free as free_module
 from ugcl.selection.free import smallest_good
-from ugcl.selection.masked import Halves, halves, predicted
+from ugcl.selection.masked import Halves, halves, masked_features, predicted
 from ugcl.selection.trained import DEEP
 
 
@@ -92,13 +92,13 @@ def test_labels_are_not_looked_at_and_the_choice_repeats() -> None:
     assert choose_scope(bare) == first
 
 
-def test_the_smallest_n_that_is_not_clearly_worse() -> None:
+def test_the_smallest_n_down_from_the_best_that_is_hardly_worse() -> None:
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(6, 1)) * 10  # shared by all n, so that pairing takes it away
-    level = np.array([0.0, 5.0, 6.0, 6.05, 5.0])
+    level = np.array([6.0, 5.0, 6.0, 6.01, 5.0])
     scores = noise + level + rng.normal(size=(6, 5)) * 0.2
-    best = int(scores.mean(axis=0).argmax())
-    assert smallest_good(scores) == (best, 2)
+    scores[:, 3] = scores[:, 2] + np.array([0.3, -0.2, 0.3, -0.2, 0.3, -0.2])
+    assert smallest_good(scores) == (3, 2)  # and not 0, on the other side of a valley
     assert smallest_good(scores[:2])[1] == int(scores[:2].mean(axis=0).argmax())
     assert smallest_good(np.zeros((6, 5))) == (0, 0)
 
@@ -142,7 +142,9 @@ def test_auto_is_resolved_before_training(tmp_path: Path) -> None:
     with pytest.raises(UGCLError, match="still to be chosen"):
         METHODS["ugcl"].build(graph.num_features, asked, 0)
     resolved, choice = resolve_scope(asked, graph)
-    assert choice == choose_scope(graph)
+    assert choice is not None
+    assert choice.settings == ("scope", "readout_scope")
+    assert (choice.n, choice.why) == (n, choose_scope(graph).why)
     assert resolved.values()["scope"] == resolved.values()["readout_scope"] == n
     given = METHODS["ugcl"].resolve("fast", graph, {"scope": 3})
     assert resolve_scope(given, graph) == (given, None)
@@ -165,7 +167,12 @@ def test_a_run_records_the_choice_and_repeats_it(
     metrics = json.loads((tmp_path / "a/metrics.json").read_text())
     choice = choose_scope(graph)
     assert metrics["scope"] == choice.n
-    expected = {"n": choice.n, "rule": "masked-features", "why": choice.why}
+    expected = {
+        "n": choice.n,
+        "rule": "masked-features",
+        "why": choice.why,
+        "settings": ["scope", "readout_scope"],
+    }
     assert metrics["scope_choice"] == expected
     monkeypatch.setattr("ugcl.selection.free.choose_scope", lambda *a: pytest.fail("chose again"))
     assert main(["train", "--config", f"{first}/config.toml", "--out", second]) == 0
@@ -176,6 +183,42 @@ def test_a_run_records_the_choice_and_repeats_it(
     assert main(changed) == 0
     metrics = json.loads((tmp_path / "c/metrics.json").read_text())
     assert (metrics["scope"], metrics["scope_choice"]) == (1, None)
+    partly = ["train", "--config", f"{first}/config.toml", "--out", str(tmp_path / "d")]
+    assert main([*partly, "--readout-scope", "1"]) == 0
+    metrics = json.loads((tmp_path / "d/metrics.json").read_text())
+    assert (metrics["scope"], metrics["readout_scope"]) == (choice.n, 1)
+    assert metrics["scope_choice"] == {**expected, "settings": ["scope"]}
+    sbm(0.8, 5, 200).save(tmp_path / "other.npz")
+    other = ["train", str(tmp_path / "other.npz"), "--config", f"{first}/config.toml"]
+    assert main([*other, "--out", str(tmp_path / "e")]) == 0
+    assert json.loads((tmp_path / "e/metrics.json").read_text())["scope_choice"] is None
+
+
+@pytest.mark.parametrize("kind", ["identity", "random"])
+def test_where_features_say_nothing_edges_are_asked(kind: str) -> None:
+    graph = sbm(0.9, 8, 600)
+    noise = np.random.default_rng(0).normal(size=(600, 16))
+    features = sp.eye_array(600, format="csr") if kind == "identity" else noise
+    choice = choose_scope(Graph(graph.adjacency, features))
+    assert "the features do not predict one another; n = " in choice.why
+    assert choice.n is not None
+    assert choice.n >= 2
+    lost = np.random.default_rng(1).integers(600, size=(2400, 2))
+    nothing = choose_scope(Graph.from_edges(lost, noise))
+    assert nothing.n == 1
+    assert "hardly told from random pairs" in nothing.why
+
+
+def test_the_choice_does_not_hang_on_the_seed() -> None:
+    readouts = Readouts(load_graph("citeseer"))
+    chosen = [smallest_good(masked_features(readouts, seed))[1] for seed in range(3)]
+    assert all(4 <= n <= 12 for n in chosen)
+
+
+def test_features_that_differ_by_rounding_alone_say_nothing() -> None:
+    ring = np.column_stack([np.arange(60), (np.arange(60) + 1) % 60])
+    along = np.outer(np.arange(1, 61), np.ones(5))  # rows of one direction
+    assert "fewer than two features" in choose_scope(Graph.from_edges(ring, along)).why
 
 
 @pytest.mark.parametrize(("name", "near"), [("cora", range(7, 17)), ("amazon-photo", range(1, 3))])

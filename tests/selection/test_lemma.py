@@ -34,7 +34,7 @@ def test_degree_conventions() -> None:
     assert degree_of(path) == pytest.approx(1.8)
     assert degree_of(path, sample=5) == pytest.approx(0.9)
     assert degree_of(path, sample=5, convention="paper") == pytest.approx(0.45)
-    with pytest.raises(UGCLError, match="--sample 11 is not between 1 and the graph's 10 nodes"):
+    with pytest.raises(UGCLError, match="a sample of 11 is not between 1 and the graph's 10"):
         degree_of(path, sample=11)
 
 
@@ -51,15 +51,24 @@ def test_a_sample_is_sparser_and_so_holds_longer() -> None:
 def test_two_step_walks_are_solved_for_homophily(share: float, classes: int) -> None:
     h = 1 / classes + share * (1 - 1 / classes)
     q = h**2 + (1 - h) ** 2 / (classes - 1)
-    assert _solved(q, classes) == pytest.approx(h, abs=1e-6)
+    assert _solved(q, classes, True) == pytest.approx(h, abs=1e-6)
+    low = (1 - share) / classes
+    q = low**2 + (1 - low) ** 2 / (classes - 1)
+    assert _solved(q, classes, False) == pytest.approx(low, abs=1e-6)
 
 
-@pytest.mark.parametrize(("homophily", "train"), [(0.3, 120), (0.8, 40), (0.8, 600)])
-def test_homophily_of_training_labels_is_near_that_of_all(homophily: float, train: int) -> None:
-    graph = sbm_graph(nodes=3000, degree=12, homophily=homophily, features=2)
+@pytest.mark.parametrize(
+    ("homophily", "train", "classes"),
+    [(0.5, 120, 5), (0.8, 120, 5), (0.8, 600, 5), (0.05, 120, 2), (0.9, 120, 2)],
+)
+def test_homophily_of_training_labels_is_near_that_of_all(
+    homophily: float, train: int, classes: int
+) -> None:
+    graph = sbm_graph(nodes=3000, degree=8, homophily=homophily, features=2, classes=classes)
     assert graph.labels is not None
     nodes = np.random.default_rng(0).choice(3000, train, replace=False)
     found = training_homophily(graph.adjacency, graph.labels, nodes)
+    assert found[0] is not None
     assert found[0] == pytest.approx(homophily, abs=0.15 if train < 200 else 0.05)
 
 

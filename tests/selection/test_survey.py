@@ -72,15 +72,19 @@ def test_people_see_a_table_and_a_picture(
     assert "--scope auto takes masked-features: n = " in shown
     assert plot.read_text().startswith("<?xml")
     assert main(["scope", str(labelled), "--plot", str(tmp_path / "scope.what")]) == 2
-    assert "use .png, .svg or .pdf" in capsys.readouterr().err
+    assert "ends in .png, .svg, .pdf" in capsys.readouterr().err
 
 
 def test_conventions_change_the_bound(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    degrees = []
+    degrees, below = [], []
     for options in ([], ["--sample", "120"], ["--sample", "120", "--degree", "paper"]):
         assert main(["scope", str(labelled), "--json", *options]) == 0
-        degrees.append(json.loads(capsys.readouterr().out)["degree"])
+        found = json.loads(capsys.readouterr().out)
+        assert found["degree"] == 6.0
+        degrees.append(found["bound_degree"])
+        below.append(found["below_bound"] is not None)
     assert degrees == pytest.approx([6.0, 3.0, 1.5])
+    assert below == [True, False, False]  # what is measured is the whole graph
     assert main(["scope", str(labelled), "--sample", "241"]) == 2
 
 
@@ -94,6 +98,20 @@ def test_odd_graphs_are_surveyed(edges: np.ndarray) -> None:
         assert found["components"] == nodes - len(edges)
         assert found["chosen"]["label-free"] is not None
         json.dumps(found, allow_nan=False)
+
+
+def test_labels_without_an_edge_between_them_are_measured_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ring = np.column_stack([np.arange(60), (np.arange(60) + 1) % 60])
+    labels = np.where(np.arange(60) % 2, -1, np.arange(60) // 30)
+    features = np.random.default_rng(0).random((60, 3))
+    Graph.from_edges(ring, features, labels=labels).save(tmp_path / "g.npz")
+    assert main(["scope", str(tmp_path / "g.npz"), "--plot", str(tmp_path / "g.png")]) == 0
+    shown = capsys.readouterr().out
+    assert "no edge joins two labelled nodes, so homophily is not known" in shown
+    assert "measured P_n" in shown
+    assert "no labels" not in shown
 
 
 def test_one_node_is_surveyed() -> None:

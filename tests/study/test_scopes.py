@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,22 @@ def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Pa
     scope_study(plan(graph_file, tmp_path, seeds=1), 1)
     with pytest.raises(UGCLError, match="choose another --out"):
         scope_study(plan(graph_file, tmp_path, splits=4), 1)
+    scope_study(plan(graph_file, tmp_path, seeds=2), 1)
+    for seeds, most in ((1, 1), (2, 0)):
+        with pytest.raises(UGCLError, match="choose another --out"):
+            scope_study(plan(graph_file, tmp_path, seeds=seeds), most)
     with pytest.raises(UGCLError, match="name one"):
         scope_study(plan(graph_file, tmp_path, variants=[TINY, TINY]), 1)
+
+
+def test_other_labels_are_scored_anew(graph_file: Path, tmp_path: Path) -> None:
+    first = scope_study(plan(graph_file, tmp_path, seeds=1), 1)
+    graph = load_graph(graph_file)
+    assert graph.labels is not None
+    shuffled = np.random.default_rng(0).permutation(graph.labels)
+    replace(graph, labels=shuffled, notes=()).save(graph_file)
+    again = scope_study(plan(graph_file, tmp_path, seeds=1), 1)
+    assert again["scopes"] != first["scopes"]
 
 
 def test_the_command(graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

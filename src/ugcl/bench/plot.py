@@ -22,7 +22,7 @@ COLOURS = ("#9aa5b1", "#3e7cb1", "#81c3d7", "#e07a5f", "#8a5a83", "#c9b458")
 
 def plot_suite(result: dict[str, Any], path: Path) -> None:
     """Draw the results of `bench_suite` into a file."""
-    check_plotting()
+    check_plotting(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 5), layout="constrained")

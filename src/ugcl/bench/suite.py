@@ -33,7 +33,7 @@ def bench_suite(
 
     A data set whose files are not here and cannot be had is left out, and named with the reason.
     """
-    check_plotting()
+    check_plotting(out / "bench.png")
     _make_folder(out)
     result: dict[str, Any] = {"machine": machine(), "steps": [], "left_out": {}}
     for graph, preset, naive in STEPS:

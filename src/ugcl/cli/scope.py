@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 from tqdm import tqdm
 
 from ugcl.cli.common import (
@@ -19,11 +20,13 @@ from ugcl.cli.common import (
     whole,
 )
 from ugcl.data import load_graph, split_of
+from ugcl.data.splits import has_own_split
 from ugcl.files import check_writable
 from ugcl.graph import Graph
 from ugcl.report import check_plotting, plot_scope
 from ugcl.scope import sparsity
 from ugcl.selection import BEST, Degree, Survey, survey
+from ugcl.validation import UNLABELLED
 
 
 def register(commands: Any) -> None:
@@ -60,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Look at the graph."""
     use_threads(arguments.threads)
     if arguments.plot is not None:
-        check_plotting()
+        check_plotting(Path(arguments.plot))
         check_writable(Path(arguments.plot))
     graph = load_graph(arguments.graph, arguments.data_root)
     with tqdm(desc="nodes", disable=not sys.stderr.isatty(), leave=False) as bar:
@@ -88,8 +91,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _training_nodes(graph: Graph) -> Any:
+    """The nodes whose labels a user has: those of a split, or all where only some have one."""
     if graph.labels is None or graph.num_classes == 0:
         return None
+    labelled = np.flatnonzero(graph.labels != UNLABELLED)
+    if not has_own_split(graph) and labelled.size < graph.num_nodes:
+        return labelled
     return split_of(graph)[0]["train"]
 
 
@@ -99,10 +106,14 @@ def _print(found: Survey) -> None:
         f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {_components(found)}, "
         f"sparsity {sparsity(graph.adjacency):.2g}"
     )
-    if found.homophily is None:
-        print(f"degree {found.degree:.2f}; no labels, so homophily is not known")
+    degree = f"degree {found.degree:.2f}"
+    if found.bound_degree != found.degree:
+        degree += f" (Lemma 1 with {found.bound_degree:.2f})"
+    if found.homophily is not None:
+        print(f"{degree}, homophily {found.homophily:.3f}")
     else:
-        print(f"degree {found.degree:.2f}, homophily {found.homophily:.3f}")
+        missing = "no labels" if found.measured is None else "no edge joins two labelled nodes"
+        print(f"{degree}; {missing}, so homophily is not known")
     print()
     _print_curves(found)
     print()
@@ -122,9 +133,10 @@ def _components(found: Survey) -> str:
 def _print_curves(found: Survey) -> None:
     scores = found.choice(BEST).scores
     columns: dict[str, list[str]] = {}
-    if found.lower_bound is not None and found.measured is not None:
-        sampled = found.measured.sources.size < found.measured.population
+    if found.lower_bound is not None:
         columns["Lemma 1"] = [f"{bound:.3f}" for bound in found.lower_bound]
+    if found.measured is not None:
+        sampled = found.measured.sources.size < found.measured.population
         columns["measured P_n"] = [
             f"{mean:.3f} [{low:.3f}, {high:.3f}]" if sampled else f"{mean:.3f}"
             for mean, (low, high) in zip(
@@ -133,7 +145,7 @@ def _print_curves(found: Survey) -> None:
         ]
         columns["dominant"] = [f"{share:.1%}" for share in found.measured.dominant()]
         columns["strongly"] = [f"{share:.1%}" for share in found.measured.strongly_dominant()]
-        columns = {name: ["", *column] for name, column in columns.items()}
+    columns = {name: ["", *column] for name, column in columns.items()}
     if scores is not None:
         columns[BEST] = [f"{score:.4f}" for score in scores]
     if columns:

@@ -67,13 +67,14 @@ def register(commands: Any) -> None:
         default=20,
         help="how many random splits each run is scored on (default: 20)",
     )
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--against",
         type=_variant,
         metavar="PRESET[:NAME=VALUE,...]",
         help="instead compare each with this one: the honest probe, paired node by node",
     )
-    parser.add_argument(
+    instead.add_argument(
         "--scopes",
         type=whole(1),
         metavar="N",

@@ -136,7 +136,9 @@ def _announce(config: RunConfig, graph: Graph) -> None:
     shown = ", ".join(f"{name} {value}" for name, value in config.settings.values().items())
     say(f"{config.method}, settings '{config.preset}', seed {config.seed}: {shown}")
     if config.scope_choice:
-        say(f"scope by {config.scope_choice['rule']}: {config.scope_choice['why']}")
+        chosen = config.scope_choice
+        names = " and ".join(name.replace("_", " ") for name in chosen["settings"])
+        say(f"{names} by {chosen['rule']}: {chosen['why']}")
 
 
 def _tell_of_collapse(collapse: dict[str, Any]) -> None:

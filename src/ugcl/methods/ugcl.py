@@ -40,7 +40,9 @@ Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
 class UGCLSettings(Settings):
     """Every choice that the paper, the authors' code and we make differently."""
 
-    scope: int | Auto = whole_or_auto("training scope n: contrast with A^n H", 0)
+    scope: int | Auto = whole_or_auto(
+        "training scope n: contrast with A^n H; auto: chosen without labels", 0
+    )
     readout_scope: int | Auto = whole_or_auto(
         "scope n of the embeddings H + A^n H (default: the scope)", 0
     )

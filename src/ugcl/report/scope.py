@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ugcl.errors import UGCLError
 from ugcl.files import atomic
 from ugcl.report.plotting import check_plotting
 from ugcl.selection import BEST, ESTIMATORS, Survey
@@ -18,7 +17,7 @@ COLOURS = MEASURED, "#8a5a83", "#c9b458", "#81a684", "#e07a5f"
 
 def plot_scope(survey: Survey, path: Path) -> None:
     """Draw homophily against n, and what each estimator that needs no labels says."""
-    check_plotting()
+    check_plotting(path)
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 4.2), layout="constrained")
@@ -26,23 +25,21 @@ def plot_scope(survey: Survey, path: Path) -> None:
     _homophily(homophily, survey)
     _estimators(estimators, survey)
     figure.suptitle(f"Contextual scope of {survey.graph.name or 'the graph'}")
-    try:
-        with atomic(path) as temporary:
-            figure.savefig(temporary, dpi=150)
-    except ValueError as error:
-        raise UGCLError(f"cannot draw {path}: {error}; use .png, .svg or .pdf") from error
+    with atomic(path) as temporary:
+        figure.savefig(temporary, dpi=150)
 
 
 def _homophily(axes: Any, survey: Survey) -> None:
     axes.set(xlabel="n", ylabel="share", title="Homophily in the scope", ylim=(0, 1.02))
-    if survey.measured is None or survey.lower_bound is None:
+    if survey.measured is None:
         axes.text(0.5, 0.5, "no labels", ha="center", transform=axes.transAxes)
         return
-    n = np.arange(1, len(survey.lower_bound) + 1)
+    n = np.arange(1, len(survey.measured.rates) + 1)
     low, high = survey.measured.interval().T
     axes.fill_between(n, low, high, color=MEASURED, alpha=0.25, linewidth=0)
     axes.plot(n, survey.measured.mean(), "o-", ms=4, color=MEASURED, label="measured mean of P_n")
-    axes.plot(n, survey.lower_bound, "s--", ms=3, color=BOUND, label="Lemma 1")
+    if survey.lower_bound is not None:
+        axes.plot(n, survey.lower_bound, "s--", ms=3, color=BOUND, label="Lemma 1")
     axes.plot(
         n,
         survey.measured.dominant(),

@@ -35,7 +35,8 @@ class RunConfig:
         device: where it computes.
         threads: threads on the CPU; another number may change the last bits of a result.
         data_root: the folder of raw data sets, where one was given; else "".
-        scope_choice: where n was chosen for the graph: which, by which rule and why; else empty.
+        scope_choice: where n was chosen for the graph: which, by which rule, why, and for which
+            settings; else empty.
     """
 
     method: str
@@ -135,7 +136,8 @@ class RunConfig:
             loaded = load_graph(graph, config.data_root or None)
             config = replace(config, graph=graph_name(graph), fingerprint=loaded.fingerprint)
         settings, choice = resolve_scope(asked, loaded, tell)
-        kept = {} if given.keys() & {"scope", "readout_scope"} else self.scope_choice
+        same = config.fingerprint == self.fingerprint
+        kept = _left(self.scope_choice, given) if same else {}
         config = replace(config, settings=settings, scope_choice=_as_table(choice) or kept)
         try:
             settings.fitted(loaded, frozenset(values))
@@ -199,7 +201,17 @@ def new_config(
 
 
 def _as_table(choice: Choice | None) -> dict[str, Any]:
-    return {} if choice is None else {"n": choice.n, "rule": choice.rule, "why": choice.why}
+    if choice is None:
+        return {}
+    about = {"n": choice.n, "rule": choice.rule, "why": choice.why}
+    return {**about, "settings": list(choice.settings)}
+
+
+def _left(choice: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is left of a choice where the user has given settings himself."""
+    followed = {"readout_scope"} if "scope" in given else set()
+    left = [name for name in choice.get("settings", []) if name not in {*given, *followed}]
+    return {**choice, "settings": left} if left else {}
 
 
 def graph_name(given: str) -> str:

@@ -24,5 +24,4 @@ def embed_graph(
             f"the graph has {graph.num_features:,} features but {run.path} was trained on "
             f"{trained_on:,}: give a graph with the same features"
         )
-    model = run.model() if readout_scope is None else run.model(readout_scope=readout_scope)
-    return model.to(device).embed(graph, device)
+    return run.model(readout_scope).to(device).embed(graph, device)

@@ -96,8 +96,9 @@ class Run:
             raise self._damaged("embeddings.npy", error) from error
         return mapped
 
-    def model(self, **changes: Any) -> Model:
-        """The trained model, on the CPU; `changes` are other settings of its readout."""
+    def model(self, readout_scope: int | None = None) -> Model:
+        """The trained model, on the CPU; it reads out at another n if one is given."""
+        changes = {} if readout_scope is None else {"readout_scope": readout_scope}
         config = replace(self.config, settings=self.config.settings.replace(**changes))
         model = config.untrained_model(self.metrics()["features"])
         try:

@@ -131,6 +131,7 @@ def _metrics(run: Run, graph: Graph, outcome: Outcome) -> dict[str, Any]:
         "features": graph.num_features,
         "seed": config.seed,
         "scope": config.settings.values().get("scope"),
+        "readout_scope": config.settings.values().get("readout_scope"),
         "scope_choice": config.scope_choice or None,
         "epochs": outcome.epochs,
         "ended": outcome.ended,

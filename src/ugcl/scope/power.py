@@ -7,6 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from ugcl.errors import UGCLError
 from ugcl.sparse import SparseMatrix
 
 Context = Literal["power", "lazy"]
@@ -34,6 +35,8 @@ def lazy_power(adjacency: SparseMatrix, hidden: Tensor, n: int) -> Tensor:
 
 def walk(adjacency: SparseMatrix, hidden: Tensor, n: int, stay: float) -> Tensor:
     """`(stay I + (1 - stay) A)^n H`, each step in one pass over H; so is the gradient."""
+    if n < 0:
+        raise UGCLError(f"A^n H takes n of at least 0, not {n}")
     walked: Tensor = _Walk.apply(  # type: ignore[no-untyped-call]
         adjacency.matrix, adjacency.transpose, hidden, n, stay
     )

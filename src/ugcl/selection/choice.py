@@ -17,9 +17,11 @@ class Choice:
         n: the scope it chooses; None where it has nothing to go by.
         why: one sentence.
         scores: what it gives n = 0, ..., where it scores them.
+        settings: which settings of a run it was made for.
     """
 
     rule: str
     n: int | None
     why: str
     scores: tuple[float, ...] | None = None
+    settings: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,14 @@ from ugcl.selection.rivals import agreement, denoising, held_out_links, pseudo_l
 LEAST_NODES = 50
 """With fewer nodes a regression on a tenth of them says nothing."""
 
-ERRORS = 2.0
-"""Standard errors that make a difference clear."""
+FALLBACK = 1
+"""The n of a graph that says nothing about it: the neighbours."""
 
-FALLBACK = 2
-"""The n of a graph that says nothing about it."""
+TELLING = 0.55
+"""Held-out links say something about n if they are told from random pairs so well (AUC)."""
+
+ROUNDING = 1e-5
+"""Differences below this share of the largest number are rounding."""
 
 Estimator = Callable[[Readouts], npt.NDArray[np.float64]]
 
@@ -58,7 +62,7 @@ def resolve_scope(
     if not open_scopes:
         return settings, None
     tell("choosing n without labels (--scope N sets it)")
-    choice = choose_scope(graph)
+    choice = replace(choose_scope(graph), settings=tuple(open_scopes))
     return settings.replace(**dict.fromkeys(open_scopes, choice.n)), choice
 
 
@@ -69,47 +73,71 @@ def estimated(
 ) -> Choice:
     """The n that an estimator scores highest, or a smaller one that is as good."""
     estimator, words = estimators[name]
-    if (choice := _nothing_to_go_by(readouts.graph, name)) is not None:
+    if (choice := _nothing_to_go_by(readouts, name)) is not None:
         return choice
     scores = estimator(readouts)
+    if name == BEST and not _clear(scores[:, scores.mean(axis=0).argmax()]):
+        return _by_edges(readouts, scores)
     best, n = smallest_good(scores)
-    means = scores.mean(axis=0)
     why = f"of n = 0 to {readouts.most}, n = {best} {words}"
     if n < best:
-        why += f", and n = {n} is the smallest that is not clearly worse"
-    return Choice(name, n, why, tuple(means.tolist()))
+        why += f", and n = {n} is hardly worse"
+    return Choice(name, n, why, _means(scores))
 
 
 def smallest_good(scores: npt.NDArray[np.float64]) -> tuple[int, int]:
-    """The n with the best mean score, and the smallest that is not clearly below it.
+    """The n with the best mean score, and the smallest one down from it that is hardly worse.
 
-    Clearly: by more than `ERRORS` standard errors of the difference, paired over repetitions. A
-    graph whose scope hardly matters, or whose features say nothing, gets a small n by that. Fewer
-    than three repetitions have no error worth the name, and the best is taken.
+    From the best n downwards as long as the score falls short by less than one standard error of
+    the difference, paired over repetitions: a smaller n costs less, and mixes less. Fewer than
+    three repetitions have no error worth the name, and the best is taken.
     """
-    best = int(scores.mean(axis=0).argmax())
+    best = n = int(scores.mean(axis=0).argmax())
     count = len(scores)
     if count < 3:
         return best, best
     behind = scores[:, [best]] - scores
-    error = behind.std(axis=0, ddof=1) / np.sqrt(count)
-    return best, int(np.flatnonzero(behind.mean(axis=0) <= ERRORS * error)[0])
+    hardly = behind.mean(axis=0) <= behind.std(axis=0, ddof=1) / np.sqrt(count)
+    while n > 0 and hardly[n - 1]:
+        n -= 1
+    return best, n
 
 
-def _nothing_to_go_by(graph: Graph, name: str) -> Choice | None:
+def _clear(values: npt.NDArray[np.float64]) -> bool:
+    """Whether the mean of repetitions is above zero by more than two standard errors."""
+    return bool(values.mean() > 2 * values.std(ddof=1) / np.sqrt(values.size))
+
+
+def _by_edges(readouts: Readouts, scores: npt.NDArray[np.float64]) -> Choice:
+    """Where features do not predict one another: by held-out links, if these say something."""
+    found = held_out_links(readouts)[0]
+    n, words = int(found.argmax()), "the features do not predict one another"
+    if found[n] < TELLING:
+        why = f"{words}, and held-out edges are hardly told from random pairs"
+        return Choice(BEST, FALLBACK, why, _means(scores))
+    why = f"{words}; n = {n} tells held-out edges from random pairs best"
+    return Choice(BEST, n, why, _means(scores))
+
+
+def _means(scores: npt.NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(scores.mean(axis=0).tolist())
+
+
+def _nothing_to_go_by(readouts: Readouts, name: str) -> Choice | None:
+    graph = readouts.graph
     if graph.num_edges == 0:
         return Choice(name, 0, "the graph has no edges")
     if graph.num_nodes < LEAST_NODES:
         return Choice(name, FALLBACK, f"fewer than {LEAST_NODES} nodes say nothing about n")
-    if _columns(graph.features) < 2:
+    if min(_differing(matrix) for matrix in (graph.features, readouts.features)) < 2:
         return Choice(name, FALLBACK, "fewer than two features that differ say nothing about n")
     return None
 
 
-def _columns(features: Any) -> int:
-    """How many columns are not the same for all nodes."""
+def _differing(features: Any) -> int:
+    """How many columns are not the same for all nodes, apart from rounding."""
     most, least = (
         end.toarray() if sp.issparse(end) else end
         for end in (features.max(axis=0), features.min(axis=0))
     )
-    return int((most != least).sum())
+    return int((most - least > ROUNDING * abs(features).max()).sum())

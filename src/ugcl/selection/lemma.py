@@ -30,9 +30,17 @@ def degree_of(adjacency: Any, sample: int | None = None, convention: Degree = "a
     """The degree that enters Lemma 1; that of a random sample of S nodes is S/N of the graph's."""
     count = int(adjacency.shape[0])
     if sample is not None and not 1 <= sample <= count:
-        raise UGCLError(f"--sample {sample} is not between 1 and the graph's {count:,} nodes")
+        raise UGCLError(f"a sample of {sample} is not between 1 and the graph's {count:,} nodes")
     degree = average_degree(adjacency) * (sample or count) / count
     return degree / 2 if convention == "paper" else degree
+
+
+def entering(
+    homophily: float, adjacency: Any, sample: int | None, convention: Degree
+) -> tuple[float, float]:
+    """P and d as they enter Lemma 1; the paper's table has P to three decimals."""
+    degree = degree_of(adjacency, sample, convention)
+    return (round(homophily, 3) if convention == "paper" else homophily), degree
 
 
 def last_dominant(bounds: list[float], convention: Degree = "average") -> int:
@@ -57,7 +65,7 @@ def by_homophily(
     most: int = MOST,
 ) -> Choice:
     """The rule, given the share of edges that join one class and where it is from."""
-    degree = degree_of(adjacency, sample, convention)
+    homophily, degree = entering(homophily, adjacency, sample, convention)
     if degree == 0:
         return Choice(rule, 0, "the graph has no edges")
     n = last_dominant(lower_bounds(homophily, degree, most), convention)
@@ -79,19 +87,19 @@ def training_homophily(
 
         q = h^2 + (1 - h)^2 / (C - 1)
 
-    is of one class, if classes mix evenly, which is solved for h >= 1/C. None without any pair.
+    is of one class, if classes mix evenly. Of its two solutions for h, one above and one below 1/C,
+    that is taken on whose side the edges are. None without any edge between training nodes.
     """
     classes = np.unique(labels[train]).size
     among = adjacency[train][:, train].tocoo()
     near = _same(among, labels[train])
-    if near.size >= FEW or classes < 2:
+    if near.size == 0 or near.size >= FEW or classes < 2:
         return (float(near.mean()) if near.size else None), near.size
     rows = adjacency[train].astype(bool).astype(np.float32)
     far = _same((rows @ rows.T).tocoo(), labels[train])
     pairs = near.size + far.size
-    if pairs == 0:
-        return None, 0
-    of_far = _solved(float(far.mean()), classes) if far.size else 0.0
+    alike = bool(near.mean() >= 1 / classes)
+    of_far = _solved(float(far.mean()), classes, alike) if far.size else 0.0
     return float(near.sum() + of_far * far.size) / pairs, pairs
 
 
@@ -102,10 +110,11 @@ def _same(pairs: Any, labels: Labels) -> npt.NDArray[np.bool_]:
     return same
 
 
-def _solved(share: float, classes: int) -> float:
-    """H of `share = h^2 + (1 - h)^2 / (C - 1)`, the root that is at least 1/C."""
+def _solved(share: float, classes: int, alike: bool) -> float:
+    """The h of `share = h^2 + (1 - h)^2 / (C - 1)` that is above 1/C, or the one below."""
     excess = max(share - 1 / classes, 0.0)
-    return 1 / classes + float(np.sqrt(excess * (classes - 1) / classes))
+    away = float(np.sqrt(excess * (classes - 1) / classes))
+    return 1 / classes + away if alike else max(1 / classes - away, 0.0)
 
 
 def paper_rule(
@@ -137,7 +146,8 @@ def training_labels_rule(
 ) -> Choice:
     """The same rule as somebody can use it who has the labels of training nodes alone."""
     if labels is None or train is None:
-        return Choice("train-labels", None, "the graph has no labels")
+        missing = "labels" if labels is None else "training nodes"
+        return Choice("train-labels", None, f"the graph has no {missing}")
     homophily, pairs = training_homophily(adjacency, labels, train)
     source = f"{pairs:,} pairs of training nodes"
     if homophily is None or pairs < LEAST_PAIRS:

@@ -23,7 +23,7 @@ from ugcl.selection.readouts import COLUMNS, Matrix, Readouts, sketch
 TARGETS = 32
 """Leading directions of the hidden features that are predicted."""
 
-REPEATS, FEWER, LARGE = 6, 3, 50_000
+REPEATS, FEWER, LARGE = 12, 4, 50_000
 """Random halves of the features, each with its own nodes; fewer on graphs of so many nodes."""
 
 SHARE, MOST_LEARNT, MOST_JUDGED = 0.1, 4_000, 20_000
@@ -58,20 +58,19 @@ def masked_features(
     scores = np.empty((repeats, readouts.most + 1))
     for repeat in range(repeats):
         half = halves(readouts, seed, repeat)
-        start = readouts.encode(sketch(readouts.features[:, half.seen], COLUMNS))
+        start = readouts.encode(sketch(readouts.part(half.seen), COLUMNS))
         scores[repeat] = [predicted(rows, half) for rows in readouts.of(start, half.nodes)]
     return scores
 
 
 def halves(readouts: Readouts, seed: int, repeat: int) -> Halves:
     """Draw halves of the features and nodes to learn from."""
-    count, columns = readouts.features.shape
+    count = readouts.graph.num_nodes
     rng = np.random.default_rng([seed, repeat])
-    seen = rng.random(columns) < 0.5
-    seen[rng.choice(columns, 2, replace=False)] = (True, False)  # neither half is empty
+    seen = readouts.halves(rng)
     learnt = min(max(round(SHARE * count), 2), MOST_LEARNT)
     nodes = rng.permutation(count)[: learnt + MOST_JUDGED]
-    return Halves(seen, sketch(readouts.features[nodes][:, ~seen], TARGETS), nodes, learnt)
+    return Halves(seen, sketch(readouts.part(~seen, nodes), TARGETS), nodes, learnt)
 
 
 def predicted(rows: Matrix, half: Halves) -> float:

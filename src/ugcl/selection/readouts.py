@@ -16,6 +16,7 @@ from ugcl.evaluation.controls import SELF_LOOPS
 from ugcl.evaluation.probe import dense_rows
 from ugcl.graph import Graph
 from ugcl.scope import normalised_adjacency, step
+from ugcl.selection.choice import MOST
 from ugcl.sparse import SparseMatrix
 from ugcl.views import scale_features
 
@@ -30,12 +31,23 @@ class Readouts:
     """A graph's features and its normalised adjacency, to be read out at n = 0, ..., `most`."""
 
     graph: Graph
-    most: int = 20
+    most: int = MOST
 
     @cached_property
     def features(self) -> Any:
         """X with rows of length 1, sparse where the graph's are."""
         return scale_features(self.graph.features, "l2")
+
+    def part(self, columns: npt.NDArray[np.bool_], nodes: Any = slice(None)) -> Any:
+        """Some columns of X as they are: rows scaled as a whole would tell of the others."""
+        return self.graph.features[nodes][:, columns]
+
+    def halves(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Whether each column of X is in the first of two random halves; neither is empty."""
+        count = self.graph.num_features
+        first: npt.NDArray[np.bool_] = rng.random(count) < 0.5
+        first[rng.choice(count, 2, replace=False)] = (True, False)
+        return first
 
     @cached_property
     def adjacency(self) -> SparseMatrix:

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from ugcl.graph import Graph
 from ugcl.scope import (
     ContextualHomophily,
+    average_degree,
     contextual_homophily,
     edge_homophily,
     lower_bounds,
@@ -20,7 +21,13 @@ from ugcl.scope import (
 )
 from ugcl.selection.choice import MOST, Choice
 from ugcl.selection.free import BEST, ESTIMATORS, estimated
-from ugcl.selection.lemma import Degree, degree_of, paper_rule, training_labels_rule
+from ugcl.selection.lemma import (
+    Degree,
+    degree_of,
+    entering,
+    paper_rule,
+    training_labels_rule,
+)
 from ugcl.selection.readouts import Readouts
 from ugcl.selection.trained import DEEP
 
@@ -35,7 +42,8 @@ class Survey:
         graph: the graph.
         components: how many connected components it has.
         largest: how many nodes the largest has.
-        degree: the degree that entered Lemma 1.
+        degree: its average degree, 2E/N.
+        bound_degree: the degree that entered Lemma 1.
         homophily: the share of edges that join one class; None without labels.
         lower_bound: Lemma 1's expression for n = 1, 2, ...; None without labels.
         measured: `P_n(i)` as it is; None without labels.
@@ -46,6 +54,7 @@ class Survey:
     components: int
     largest: int
     degree: float
+    bound_degree: float
     homophily: float | None
     lower_bound: list[float] | None
     measured: ContextualHomophily | None
@@ -68,6 +77,7 @@ class Survey:
             "largest_component": self.largest,
             "isolated": int((np.diff(self.graph.adjacency.indptr) == 0).sum()),
             "degree": self.degree,
+            "bound_degree": self.bound_degree,
             "sparsity": sparsity(self.graph.adjacency),
             "homophily": self.homophily,
             "lower_bound": self.lower_bound,
@@ -97,8 +107,9 @@ class Survey:
         """Those n whose measured mean rate lies below Lemma 1's expression: it is no bound there.
 
         At n = 1 the two differ only because one is a mean over edges and the other over nodes.
+        None without labels, and where Lemma 1 is not that of the whole graph, which is measured.
         """
-        if self.measured is None or self.lower_bound is None:
+        if self.measured is None or self.lower_bound is None or self.degree != self.bound_degree:
             return None
         pairs = zip(self.measured.mean(), self.lower_bound, strict=True)
         return [n for n, (rate, bound) in enumerate(pairs, 1) if n > 1 and rate < bound]
@@ -131,7 +142,9 @@ def survey(
     components, membership = connected_components(adjacency, directed=False)
     homophily = None if labels is None else edge_homophily(adjacency, labels)
     degree = degree_of(adjacency, sample, convention)
-    bounds = None if homophily is None else lower_bounds(homophily, degree, most)
+    bounds = None
+    if homophily is not None and degree > 0:
+        bounds = lower_bounds(*entering(homophily, adjacency, sample, convention), most)
     measured = None
     if labels is not None and graph.num_classes:
         tell("counting neighbourhoods")
@@ -153,6 +166,7 @@ def survey(
         graph,
         int(components),
         int(np.bincount(membership).max()),
+        average_degree(adjacency),
         degree,
         homophily,
         bounds,

@@ -60,6 +60,7 @@ class Plan:
             data_root=self.data_root,
             device=self.device,
             threads=self.threads,
+            tell=self.tell,
         )
 
     def train(self, variant: Variant, seed: int) -> Run | None:
