@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ugcl import Graph
-from ugcl.data import sbm_graph
+from ugcl.data import DATASETS, sbm_graph
 from ugcl.errors import UGCLError
 from ugcl.scope import (
     ContextualHomophily,
@@ -25,7 +25,7 @@ from ugcl.scope import (
 from ugcl.validation import UNLABELLED
 from ugcl.views import sample_nodes
 
-REAL = ["cora", "pubmed", "amazon-computers", "amazon-photo"]
+REAL = [name for name in DATASETS if name != "ogbn-arxiv"]
 
 
 def random_graph(seed: int, size: int, degree: float, classes: int = 3) -> tuple:

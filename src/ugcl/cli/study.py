@@ -105,13 +105,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
         if arguments.scopes is not None:
             result = scope_study(plan, arguments.scopes)
-            stopped = stop() and result["seeds"] < arguments.seeds
         elif arguments.against is None:
             result = accuracy_study(plan)
-            stopped = stop() and not _complete(result["rows"], arguments)
         else:
             result = paired_study(plan, arguments.against)
-            stopped = stop() and not _complete(result["rows"], arguments)
+        stopped = stop() and not _complete(result, arguments)
     if arguments.json:
         print_json(result)
     elif arguments.scopes is not None:
@@ -126,10 +124,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _complete(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> bool:
+def _complete(result: dict[str, Any], arguments: argparse.Namespace) -> bool:
     """Whether all that was asked for is there, whatever else the file holds."""
+    if arguments.scopes is not None:
+        return bool(result["seeds"] == arguments.seeds)
     probes = PROTOCOLS if arguments.against is None else (None,)
-    there = {(row["variant"], row["seed"], row.get("protocol")) for row in rows}
+    there = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
     asked = product(map(str, arguments.settings), range(arguments.seeds), probes)
     return there.issuperset(asked)
 
