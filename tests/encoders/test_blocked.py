@@ -9,20 +9,28 @@ import reference
 from ugcl.encoders import GCN, blocked
 from ugcl.encoders.blocked import encode
 from ugcl.kernels import plain_formulas
+from ugcl.scope import lazy
 from ugcl.sparse import SparseMatrix
 from ugcl.views import View
 
 
-def make_view(size: int = 12, features: int = 5, sparse: bool = True, seed: int = 0) -> View:
+def make_view(
+    size: int = 12, features: int = 5, sparse: bool = True, context: str = "power"
+) -> View:
     """A view in float64, whose adjacency is symmetric and whose features are sparse or dense."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     upper = np.triu(rng.random((size, size)) < 0.3, 1)
     adjacency = reference.normalised_adjacency((upper + upper.T).astype(float))
     x = rng.normal(size=(size, features)) * (rng.random((size, features)) < 0.5)
-    held = SparseMatrix.from_scipy(sp.csr_array(adjacency), symmetric=True, dtype=torch.float64)
+    held, steps = (
+        SparseMatrix.from_scipy(matrix, symmetric=True, dtype=torch.float64)
+        for matrix in (sp.csr_array(adjacency), lazy(sp.csr_array(adjacency)))
+    )
+    steps = steps if context == "lazy" else held
     if sparse:
-        return View(held, SparseMatrix.from_scipy(sp.csr_array(x), dtype=torch.float64), None)
-    return View(held, None, held @ torch.from_numpy(x))
+        of_features = SparseMatrix.from_scipy(sp.csr_array(x), dtype=torch.float64)
+        return View(held, of_features, None, steps)
+    return View(held, None, held @ torch.from_numpy(x), steps)
 
 
 def parameters(features: int, width: int, slope: float) -> list[torch.Tensor]:
@@ -42,12 +50,12 @@ def narrow_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("narrow_blocks")
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize(("n", "stay"), [(0, 0.0), (3, 0.0), (4, 0.5)])
+@pytest.mark.parametrize(("n", "context"), [(0, "power"), (3, "power"), (4, "lazy")])
 @pytest.mark.parametrize("slope", [0.25, 0.0, -0.3, 1.5])
 def test_the_kernel_equals_the_plain_formula(
-    sparse: bool, n: int, stay: float, slope: float
+    sparse: bool, n: int, context: str, slope: float
 ) -> None:
-    view = make_view(sparse=sparse)
+    view = make_view(sparse=sparse, context=context)
     encoder = GCN(5, 7, torch.Generator().manual_seed(0)).double()
     with torch.no_grad():
         encoder.slope.fill_(slope)
@@ -55,7 +63,7 @@ def test_the_kernel_equals_the_plain_formula(
     found = []
     for plain in (True, False):
         with plain_formulas(plain):
-            hidden = encoder(view, n, stay)
+            hidden = encoder(view, n)
         gradients = torch.autograd.grad((hidden**3).sum(), list(encoder.parameters()))
         found.append((hidden.detach(), *gradients))
     for expected, value in zip(*found, strict=True):
@@ -81,11 +89,11 @@ def test_blocks_for_embedding_equal_the_plain_formula(sparse: bool, n: int) -> N
 
 @pytest.mark.usefixtures("narrow_blocks")
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize(("n", "stay"), [(0, 0.0), (2, 0.5)])
-def test_gradients_equal_finite_differences(sparse: bool, n: int, stay: float) -> None:
-    view = make_view(6, 3, sparse)
+@pytest.mark.parametrize(("n", "context"), [(0, "power"), (2, "lazy")])
+def test_gradients_equal_finite_differences(sparse: bool, n: int, context: str) -> None:
+    view = make_view(6, 3, sparse, context)
     assert torch.autograd.gradcheck(
-        lambda *values: encode(view, *values, n, stay), parameters(3, 7, 0.25)
+        lambda *values: encode(view, *values, n), parameters(3, 7, 0.25)
     )
 
 

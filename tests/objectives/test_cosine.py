@@ -97,7 +97,7 @@ def test_sampled_negatives_estimate_the_denominator_without_bias() -> None:
     anchors = cosine.unit_rows(patch).detach()
     similarities = (anchors @ anchors.T).exp().fill_diagonal_(0)
     estimates = [
-        cosine._sampled_negatives(anchors, 1.0, torch.tensor(chosen))[0].exp()
+        cosine._sampled_negatives(anchors, torch.ones(size), 1.0, torch.tensor(chosen))[0].exp()
         for chosen in combinations(range(size), count)
     ]
     # Each choice of K rows is equally likely; given whether v is among them, so is the estimate.

@@ -18,7 +18,6 @@ from ugcl.graph import Graph
 from ugcl.methods import METHODS
 from ugcl.methods.ugcl import UGCLModel, UGCLSettings
 from ugcl.objectives import cosine, cosine_contrast
-from ugcl.scope import STAY
 from ugcl.selection import resolve_scope
 from ugcl.training import check_trainable, kept_memory, new_optimiser, step
 
@@ -133,8 +132,7 @@ def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, 
     view = subsampler.draw(subsampler.rng(0))
     negatives = _negatives(settings, subsampler.size)
     primary, auxiliary = model.primary, model.auxiliary
-    stay = STAY[settings.context]
-    patch, context = primary(view), auxiliary(view, model.scope, stay)
+    patch, context = primary(view), auxiliary(view, model.scope)
     views = patch.detach().requires_grad_(), context.detach().requires_grad_()
     gradients = torch.rand_like(patch), torch.rand_like(context)
     epochs = iter(range(2**62))
@@ -151,7 +149,7 @@ def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, 
         {
             "sample": lambda: subsampler.draw(subsampler.rng(next(epochs))),
             "encode": lambda: (primary(view), auxiliary(view)),
-            with_steps: lambda: (primary(view), auxiliary(view, model.scope, stay)),
+            with_steps: lambda: (primary(view), auxiliary(view, model.scope)),
             "objective": objective,
             "backward": backward,
         }

@@ -31,14 +31,12 @@ CACHE = 2**20
 """Bytes of the largest block that is worth it: two of them fit into a core's own cache."""
 
 
-def encode(
-    view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0, stay: float = 0.0
-) -> Tensor:
-    """`(stay I + (1 - stay) A)^n PReLU(A X W + b)`.
+def encode(view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0) -> Tensor:
+    """`A^n PReLU(A X W + b)`, the power that of the view's `steps`.
 
     Cost: O(nnz(X) D + n nnz(A) D), backwards the same. Memory: two S x D arrays, H and `A X W`.
     """
-    encoded: Tensor = _Encode.apply(weight, bias, slope, view, n, stay)  # type: ignore[no-untyped-call]
+    encoded: Tensor = _Encode.apply(weight, bias, slope, view, n)  # type: ignore[no-untyped-call]
     return encoded
 
 
@@ -60,14 +58,14 @@ def encoded_blocks(
         patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in held)
         if view.features is not None:
             torch.mm(view.features.matrix, weight[:, block].contiguous(), out=hidden)
-            step(view.adjacency.matrix, hidden, 0.0, out=patch)
+            step(view.adjacency.matrix, hidden, out=patch)
         else:
             assert view.aggregated is not None
             torch.mm(view.aggregated, weight[:, block], out=patch)
         torch.nn.functional.leaky_relu_(patch.add_(bias[block]), slope.item())
         source = patch
         for _ in range(n):
-            step(view.adjacency.matrix, source, 0.0, out=hidden)
+            step(view.steps.matrix, source, out=hidden)
             source, hidden, other = hidden, other, hidden
         yield block, patch, source
 
@@ -99,11 +97,11 @@ class Block:
 
 
 class _Encode(torch.autograd.Function):
-    """Backwards from G: `G <- (stay I + (1 - stay) A)^n G * PReLU'`, then `X^T A G` for W."""
+    """Backwards from G: `G <- A^n G * PReLU'`, then `X^T A G` for W."""
 
     @staticmethod
     def forward(
-        ctx: Any, weight: Tensor, bias: Tensor, slope: Tensor, view: View, n: int, stay: float
+        ctx: Any, weight: Tensor, bias: Tensor, slope: Tensor, view: View, n: int
     ) -> Tensor:
         encoded = weight.new_empty(view.adjacency.shape[0], weight.shape[1])
         ctx.slope = slope.item()
@@ -111,8 +109,8 @@ class _Encode(torch.autograd.Function):
         for block in blocks:
             linear = _linear(view, block, weight, bias)
             if n:
-                adjacency = view.adjacency.stacked(block.stacks).matrix
-                block.put(_steps(adjacency, leaky_relu(linear, ctx.slope), n, stay), encoded)
+                matrix = view.steps.stacked(block.stacks).matrix
+                block.put(_steps(matrix, leaky_relu(linear, ctx.slope), n), encoded)
             else:
                 torch.ops.aten.leaky_relu.out(
                     block.unstacked(linear), ctx.slope, out=block.of(encoded)
@@ -120,7 +118,7 @@ class _Encode(torch.autograd.Function):
             if any(ctx.needs_input_grad):
                 linears.append(linear)
         ctx.save_for_backward(*linears)
-        ctx.view, ctx.n, ctx.stay, ctx.blocks = view, n, stay, blocks
+        ctx.view, ctx.n, ctx.blocks = view, n, blocks
         return encoded
 
     @staticmethod
@@ -130,8 +128,8 @@ class _Encode(torch.autograd.Function):
         of_weight = grads[0].new_empty(view.num_features, columns)
         of_bias, of_slope = grads[0].new_empty(columns), grads[0].new_zeros(1)
         for block, linear in zip(ctx.blocks, ctx.saved_tensors, strict=True):
-            adjacency = view.adjacency.stacked(block.stacks).transpose
-            gradient = _steps(adjacency, block.take(grads[0]), ctx.n, ctx.stay)
+            matrix = view.steps.stacked(block.stacks).transpose
+            gradient = _steps(matrix, block.take(grads[0]), ctx.n)
             of_slope += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
             torch.ops.aten.leaky_relu_backward.grad_input(
                 gradient, linear, ctx.slope, False, grad_input=gradient
@@ -139,17 +137,18 @@ class _Encode(torch.autograd.Function):
             block.of(of_bias).copy_(block.unstacked(gradient).sum(dim=1))
             if view.aggregated is None:
                 features = view.features.stacked(block.stacks).transpose
-                block.put(torch.mm(features, step(adjacency, gradient, 0.0)), of_weight)
+                adjacency = view.adjacency.stacked(block.stacks).transpose
+                block.put(torch.mm(features, step(adjacency, gradient)), of_weight)
             else:
                 block.of(of_weight).copy_(view.aggregated.T @ block.unstacked(gradient))
-        return of_weight, of_bias, of_slope, None, None, None
+        return of_weight, of_bias, of_slope, None, None
 
 
 def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
     """`A X W + b` of a block: as `A (X W)` for sparse X, else as `(A X) W`."""
     if view.features is not None:
         product = torch.mm(view.features.stacked(block.stacks).matrix, block.take(weight))
-        linear = step(view.adjacency.stacked(block.stacks).matrix, product, 0.0)
+        linear = step(view.adjacency.stacked(block.stacks).matrix, product)
     else:
         assert view.aggregated is not None
         linear = (view.aggregated @ block.of(weight)).flatten(0, 1)
@@ -157,11 +156,11 @@ def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
     return linear
 
 
-def _steps(matrix: Tensor, hidden: Tensor, n: int, stay: float) -> Tensor:
+def _steps(matrix: Tensor, hidden: Tensor, n: int) -> Tensor:
     """The steps, from one array to another and back; `hidden` is one of them."""
     other = torch.empty_like(hidden) if n else hidden
     for _ in range(n):
-        step(matrix, hidden, stay, out=other)
+        step(matrix, hidden, out=other)
         hidden, other = other, hidden
     return hidden
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ugcl.encoders.blocked import encode, encoded_blocks
 from ugcl.kernels import plain
-from ugcl.scope import walk
+from ugcl.scope import power
 from ugcl.views import View
 
 
@@ -26,17 +26,17 @@ class GCN(nn.Module):
         self.slope = nn.Parameter(torch.full((1,), 0.25))
         nn.init.xavier_uniform_(self.weight, generator=generator)
 
-    def forward(self, view: View, n: int = 0, stay: float = 0.0) -> Tensor:
-        """`(stay I + (1 - stay) A)^n H`: hidden representations, or their context n steps on."""
+    def forward(self, view: View, n: int = 0) -> Tensor:
+        """`A^n H`: hidden representations, or their context n steps on."""
         if plain():
-            return walk(view.adjacency, self._hidden(view), n, stay)
-        return encode(view, self.weight, self.bias, self.slope, n, stay)
+            return power(view.steps, self._hidden(view), n)
+        return encode(view, self.weight, self.bias, self.slope, n)
 
     def blocks(self, view: View, n: int) -> Iterator[tuple[slice, Tensor, Tensor]]:
         """Which columns, H and `A^n H`: a few columns at a time, each good until the next."""
         if plain():
             hidden = self._hidden(view)
-            yield slice(None), hidden, walk(view.adjacency, hidden, n, 0.0)
+            yield slice(None), hidden, power(view.steps, hidden, n)
         else:
             yield from encoded_blocks(view, self.weight, self.bias, self.slope, n)
 

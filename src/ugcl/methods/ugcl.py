@@ -22,7 +22,7 @@ from ugcl.methods.model import Model
 from ugcl.methods.options import All, Auto, choice, number, whole, whole_or_all, whole_or_auto
 from ugcl.methods.settings import Settings
 from ugcl.objectives import LEAST_TEMPERATURE, cosine_contrast, unit_rows
-from ugcl.scope import STAY, Context, normalised_adjacency
+from ugcl.scope import Context, normalised_adjacency
 from ugcl.views import (
     FeatureScaling,
     Normalisation,
@@ -96,7 +96,7 @@ class UGCLModel(Model):
         """Equation 5 between the patch view and the contextual view (Equation 4)."""
         chosen = self.settings
         patch = self.primary(view)
-        context = self.auxiliary(view, self.scope, STAY[chosen.context])
+        context = self.auxiliary(view, self.scope)
         return cosine_contrast(patch, context, chosen.temperature, negatives)
 
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
@@ -126,6 +126,7 @@ class UGCLModel(Model):
             sampling=chosen.sampling,
             normalisation=chosen.normalisation,
             self_loops=chosen.self_loops,
+            context=chosen.context,
             seed=self.seed,
             device=device,
         )

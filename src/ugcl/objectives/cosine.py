@@ -21,14 +21,14 @@ from ugcl.kernels import plain
 STRIP = 384
 """Rows of a strip of the similarity matrix."""
 
-ROWS = 64
-"""Rows of an element-wise pass: few enough to stay in a core's cache from one pass to the next."""
+ROWS = 256
+"""Rows of an element-wise pass: few enough that the next pass finds some of them in cache."""
 
 LEAST_TEMPERATURE = 0.02
 """With a margin: sums of exp(cos/t) leave the range of float32 near 0.012."""
 
-Denominators = tuple[Tensor, Callable[[], Tensor]]
-"""log r, and what gives the gradient of its mean with respect to Z."""
+Denominators = tuple[Tensor, Callable[[Tensor], Tensor]]
+"""log r; and from -y/(S t) the gradient dL/dH but for its term in c."""
 
 
 def cosine_contrast(
@@ -97,10 +97,14 @@ def _scale(itself: Tensor, count: int) -> Tensor:
 
 
 class _CosineContrast(torch.autograd.Function):
-    """The loss and its gradients; with z = h/|h| and c' = c/|c| they are as follows.
+    """The loss and its gradients, from H and C as they are: unit rows are never written down.
 
-        dL/dh = (g - z <z, g>) / |h|,   g = d(mean log r)/dz - c'/(S t)
-        dL/dc = (c' <z, c'> - z) / (S t |c|)
+    With lengths |h| and |c|, cosines x_vu of h_v and h_u, y_v of h_v and c_v, and the weights W of
+    d(mean log r)/dZ = W Z, where z = h/|h|,
+
+        dL/dh_v = sum_u W_vu h_u / (|h_v| |h_u|) - c_v / (S t |h_v| |c_v|) - h_v a_v / |h_v|^2,
+        a_v = sum_u W_vu x_vu - y_v / (S t),
+        dL/dc_v = (c_v y_v / |c_v| - h_v / |h_v|) / (S t |c_v|).
 
     Both are there when the loss is, so they are all that is kept for the backward pass.
     """
@@ -109,28 +113,26 @@ class _CosineContrast(torch.autograd.Function):
     def forward(
         ctx: Any, patch: Tensor, context: Tensor, temperature: float, negatives: Tensor | None
     ) -> Tensor:
-        anchors, needed = torch.empty_like(patch), any(ctx.needs_input_grad)
-        length, around, cosine = patch.new_empty(3, patch.shape[0])
+        needed = any(ctx.needs_input_grad)
+        inverse, around, cosine = patch.new_empty(3, patch.shape[0])
         for r in _row_blocks(patch):
-            length[r], around[r] = _lengths(patch[r]), _lengths(context[r])
-            torch.div(patch[r], length[r, None], out=anchors[r])
-            cosine[r] = torch.linalg.vecdot(anchors[r], context[r]) / around[r]
+            inverse[r], around[r] = 1 / _lengths(patch[r]), 1 / _lengths(context[r])
+            cosine[r] = torch.linalg.vecdot(patch[r], context[r]) * inverse[r] * around[r]
         if negatives is None:
-            log_total, gradient_of_mean = _all_negatives(anchors, temperature, needed)
+            log_total, gradient_of_loss = _all_negatives(patch, inverse, temperature, needed)
         else:
-            log_total, gradient_of_mean = _sampled_negatives(anchors, temperature, negatives)
+            log_total, gradient_of_loss = _sampled_negatives(patch, inverse, temperature, negatives)
         loss: Tensor = (log_total - cosine / temperature).mean()
         if not needed:
             return loss
-        gradient = gradient_of_mean()
-        pull = 1 / (patch.shape[0] * temperature * around)
+        share = 1 / (patch.shape[0] * temperature)
+        of_patch, of_context = gradient_of_loss(-share * cosine), torch.empty_like(context)
+        pull, along = -share * inverse * around, share * cosine * around.square()
         for r in _row_blocks(patch):
-            gradient[r].addcmul_(context[r], -pull[r, None])
-            along = torch.linalg.vecdot(anchors[r], gradient[r])
-            gradient[r].addcmul_(anchors[r], -along[:, None]).div_(length[r, None])
-            anchors[r].mul_(-pull[r, None])
-            anchors[r].addcmul_(context[r], (cosine[r] * pull[r] / around[r])[:, None])
-        ctx.save_for_backward(gradient, anchors)
+            of_patch[r].addcmul_(context[r], pull[r, None])
+            torch.mul(context[r], along[r, None], out=of_context[r])
+            of_context[r].addcmul_(patch[r], pull[r, None])
+        ctx.save_for_backward(of_patch, of_context)
         return loss
 
     @staticmethod
@@ -142,58 +144,74 @@ class _CosineContrast(torch.autograd.Function):
         return grads[0] * of_patch, grads[0] * of_context, None, None
 
 
-def _all_negatives(anchors: Tensor, temperature: float, needed: bool) -> Denominators:
+def _all_negatives(
+    patch: Tensor, inverse: Tensor, temperature: float, needed: bool
+) -> Denominators:
     """From the strips of the upper triangle of Z Z^T, each for its rows and for its columns.
 
-    With E = exp(Z Z^T / t) without its diagonal, the gradient is
+    With E = exp(Z Z^T / t) without its diagonal,
 
-        d(mean log r)/dZ = W Z,    W_vu = E_vu (1/r_v + 1/r_u) / (S t),
+        W_vu = E_vu (1/r_v + 1/r_u) / (S t),
 
-    where W is symmetric too. Nothing is kept for a gradient that is not needed.
+    which is symmetric too; -a stands on the diagonal of W that E leaves free. Nothing is kept for a
+    gradient that is not needed.
     """
-    total = anchors.new_zeros(anchors.shape[0])
+    total = patch.new_zeros(patch.shape[0])
     kept: dict[int, Tensor] = {}
-    room = anchors.numel() if needed else 0
-    for rows, columns in _strips(anchors):
-        strip = _exponentials(anchors, temperature, rows, columns)
-        total[rows] += strip.sum(dim=1)
-        total[rows.stop :] += strip[:, rows.stop - rows.start :].sum(dim=0)
+    room = patch.numel() if needed else 0
+    for rows, columns in _strips(patch):
+        strip = _exponentials(patch, inverse, temperature, rows, columns)
+        _add_sums(total, strip, rows)
         if strip.numel() <= room:
             kept[rows.start] = strip
             room -= strip.numel()
 
-    def gradient_of_mean() -> Tensor:
-        gradient = torch.empty_like(anchors)
+    def gradient_of_loss(along: Tensor) -> Tensor:
+        gradient = torch.empty_like(patch)
         share = 1 / (total * (temperature * total.numel()))
-        for rows, columns in _strips(anchors):
+        for rows, columns in _strips(patch):
             strip = kept.pop(rows.start, None)
             if strip is None:
-                strip = _exponentials(anchors, temperature, rows, columns)
+                strip = _exponentials(patch, inverse, temperature, rows, columns)
+            cosines = strip.log().mul_(temperature)
+            cosines.diagonal().zero_()
             strip *= share[rows, None] + share[columns]
+            _add_sums(along, cosines.mul_(strip), rows)
+            strip.diagonal().copy_(-along[rows])
+            _scaled(strip, inverse[rows], inverse[columns])
             beta = min(rows.start, 1)  # the first strip reaches all rows of the gradient
-            gradient[rows].addmm_(strip, anchors[columns], beta=beta)
+            gradient[rows].addmm_(strip, patch[columns], beta=beta)
             after = strip[:, rows.stop - rows.start :]
-            gradient[rows.stop :].addmm_(after.T, anchors[rows], beta=beta)
+            gradient[rows.stop :].addmm_(after.T, patch[rows], beta=beta)
         return gradient
 
-    return total.log(), gradient_of_mean
+    return total.log(), gradient_of_loss
 
 
-def _sampled_negatives(anchors: Tensor, temperature: float, negatives: Tensor) -> Denominators:
+def _sampled_negatives(
+    patch: Tensor, inverse: Tensor, temperature: float, negatives: Tensor
+) -> Denominators:
     """From K columns of Z Z^T, which are held: S x K."""
-    size, count = anchors.shape[0], negatives.numel()
-    columns = anchors[negatives]
-    shares = torch.mm(anchors, columns.T).div_(temperature).exp_()
-    shares[negatives, torch.arange(count, device=anchors.device)] = 0
-    itself = torch.zeros(size, dtype=torch.long, device=anchors.device)
+    size, count = patch.shape[0], negatives.numel()
+    columns = patch[negatives]
+    shares = _scaled(torch.mm(patch, columns.T), inverse / temperature, inverse[negatives]).exp_()
+    shares[negatives, torch.arange(count, device=patch.device)] = 0
+    itself = torch.zeros(size, dtype=torch.long, device=patch.device)
     itself[negatives] = 1
     total = shares.sum(dim=1)
 
-    def gradient_of_mean() -> Tensor:
+    def gradient_of_loss(along: Tensor) -> Tensor:
+        cosines = torch.special.xlogy(shares, shares)
         shares.div_((total * (temperature * size))[:, None])
-        return torch.mm(shares, columns).index_add_(0, negatives, torch.mm(shares.T, anchors))
+        cosines.div_((total * size)[:, None])
+        along += cosines.sum(dim=1)
+        along.index_add_(0, negatives, cosines.sum(dim=0))
+        _scaled(shares, inverse, inverse[negatives])
+        gradient = torch.mm(shares, columns)
+        gradient.index_add_(0, negatives, torch.mm(shares.T, patch))
+        return gradient.addcmul_(patch, (-along * inverse.square())[:, None])
 
-    return total.log() + _scale(itself, count), gradient_of_mean
+    return total.log() + _scale(itself, count), gradient_of_loss
 
 
 def _strips(anchors: Tensor) -> Iterator[tuple[slice, slice]]:
@@ -203,11 +221,25 @@ def _strips(anchors: Tensor) -> Iterator[tuple[slice, slice]]:
         yield slice(start, min(start + STRIP, size)), slice(start, size)
 
 
-def _exponentials(anchors: Tensor, temperature: float, rows: slice, columns: slice) -> Tensor:
+def _exponentials(
+    patch: Tensor, inverse: Tensor, temperature: float, rows: slice, columns: slice
+) -> Tensor:
     """A strip of exp(Z Z^T / t), its diagonal (a node with itself) set to zero."""
-    strip = torch.mm(anchors[rows], anchors[columns].T).div_(temperature).exp_()
+    products = torch.mm(patch[rows], patch[columns].T)
+    strip = _scaled(products, inverse[rows] / temperature, inverse[columns]).exp_()
     strip.diagonal().zero_()
     return strip
+
+
+def _scaled(matrix: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """Rows and columns of a matrix multiplied in place by a number each."""
+    return matrix.mul_(rows[:, None]).mul_(columns)
+
+
+def _add_sums(sums: Tensor, strip: Tensor, rows: slice) -> None:
+    """Add the sums of rows of a symmetric matrix whose strip of the upper triangle this is."""
+    sums[rows] += strip.sum(dim=1)
+    sums[rows.stop :] += strip[:, rows.stop - rows.start :].sum(dim=0)
 
 
 def _row_blocks(rows: Tensor) -> Iterator[slice]:

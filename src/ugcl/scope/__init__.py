@@ -9,11 +9,10 @@ from ugcl.scope.component import (
     mean,
 )
 from ugcl.scope.homophily import ContextualHomophily, contextual_homophily, edge_homophily
-from ugcl.scope.power import STAY, Context, lazy_power, power, step, walk
+from ugcl.scope.power import Context, lazy, power, step
 from ugcl.scope.spectrum import Decay, measured_decay, second_eigenvalue
 
 __all__ = [
-    "STAY",
     "ComponentSubspace",
     "Context",
     "ContextualHomophily",
@@ -23,7 +22,7 @@ __all__ = [
     "contextual_homophily",
     "distance_to_component_subspace",
     "edge_homophily",
-    "lazy_power",
+    "lazy",
     "lower_bound",
     "lower_bounds",
     "mean",
@@ -33,5 +32,4 @@ __all__ = [
     "second_eigenvalue",
     "sparsity",
     "step",
-    "walk",
 ]

@@ -79,7 +79,7 @@ class Readouts:
         for n in range(self.most + 1):
             yield ((start[rows] + context[rows]) / 2).numpy()
             if n < self.most:
-                step(matrix, context, 0.0, out=other)
+                step(matrix, context, out=other)
                 context, other = other, context
 
 

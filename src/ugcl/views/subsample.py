@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from ugcl.scope import normalised_adjacency
+from ugcl.scope import Context, normalised_adjacency
 from ugcl.views.features import dense_if_crowded
 from ugcl.views.sampling import Nodes, Sampling, row_entries, sample_nodes
 from ugcl.views.view import View
@@ -30,6 +30,7 @@ class Subsampler:
         normalisation: `graph` slices the subgraph out of the normalised adjacency of the whole
             graph; `subgraph` normalises the subgraph by its own degrees.
         self_loops: weight of the self-loops in the normalisation.
+        context: whether contexts are powers of A or of `(I + A)/2`.
         seed: the training seed.
         device: where the views are used.
     """
@@ -43,17 +44,22 @@ class Subsampler:
         sampling: Sampling,
         normalisation: Normalisation,
         self_loops: float,
+        context: Context = "power",
         seed: int,
         device: torch.device | str = "cpu",
     ) -> None:
         self.structure, self.features = adjacency, dense_if_crowded(features)
         self.size, self.sampling, self.seed, self.device = size, sampling, seed, device
-        self.self_loops = self_loops
+        self.self_loops, self.context = self_loops, context
         self.renormalise = normalisation == "subgraph"
         whole = normalised_adjacency(adjacency, self_loops)
         self.adjacency = adjacency if self.renormalise else whole
         self.place = np.full(adjacency.shape[0], -1, dtype=np.int64)
-        self.whole = View.of(whole, features, device) if size == adjacency.shape[0] else None
+        self.whole = (
+            View.of(whole, features, device, context=context)
+            if size == adjacency.shape[0]
+            else None
+        )
 
     def rng(self, epoch: int) -> np.random.Generator:
         """The source of randomness of an epoch."""
@@ -61,7 +67,9 @@ class Subsampler:
 
     def draw(self, rng: np.random.Generator) -> View:
         """Sample nodes and make their view. Cost: O(S + edges of the S nodes)."""
-        return View.of(*self.cut(rng), self.device) if self.whole is None else self.whole
+        if self.whole is not None:
+            return self.whole
+        return View.of(*self.cut(rng), self.device, context=self.context)
 
     def cut(self, rng: np.random.Generator) -> tuple[Any, Any]:
         """Sample nodes and cut out their normalised adjacency and features."""

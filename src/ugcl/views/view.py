@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from ugcl.scope import Context, lazy
 from ugcl.sparse import SparseMatrix
 from ugcl.views.features import dense_if_crowded
 
@@ -22,21 +23,32 @@ class View:
         adjacency: the normalised adjacency, S x S.
         features: X, S x D, where it is sparse; None where `aggregated` is held instead.
         aggregated: A X, S x D, where X is dense: all encoders share it, and it has no gradient.
+        steps: the matrix whose powers are contexts, S x S: the adjacency or `(I + A)/2`.
     """
 
     adjacency: SparseMatrix
     features: SparseMatrix | None
     aggregated: Tensor | None
+    steps: SparseMatrix
 
     @classmethod
-    def of(cls, adjacency: Any, features: Any, device: torch.device | str = "cpu") -> View:
+    def of(
+        cls,
+        adjacency: Any,
+        features: Any,
+        device: torch.device | str = "cpu",
+        *,
+        context: Context = "power",
+    ) -> View:
         """View of a normalised SciPy adjacency and of features, SciPy sparse or dense."""
-        held = SparseMatrix.from_scipy(adjacency, symmetric=True, device=device)
+        held = steps = SparseMatrix.from_scipy(adjacency, symmetric=True, device=device)
+        if context == "lazy":
+            steps = SparseMatrix.from_scipy(lazy(adjacency), symmetric=True, device=device)
         features = dense_if_crowded(features)
         if sp.issparse(features):
-            return cls(held, SparseMatrix.from_scipy(features, device=device), None)
+            return cls(held, SparseMatrix.from_scipy(features, device=device), None, steps)
         dense = torch.from_numpy(np.array(features)).to(device)
-        return cls(held, None, held @ dense)
+        return cls(held, None, held @ dense, steps)
 
     @property
     def num_features(self) -> int:
