@@ -1,6 +1,6 @@
 """Compare settings on training and validation nodes alone, to choose those of `fast`.
 
-    python scripts/choose_fast.py GRAPH --out FILE VARIANT [VARIANT ...]
+    python scripts/choose_fast.py GRAPH --out FILE [--method METHOD] VARIANT [VARIANT ...]
 
 trains each variant (`fast:scope=3,sampling=ball`) and scores it by the honest probe's validation
 accuracy on random splits of the training and validation nodes of the graph's own split, or, where
@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ugcl import UGCL, Graph, load_graph
+from ugcl import Embedder, Graph, load_graph
 from ugcl.data.splits import resplits, selection_split
 from ugcl.evaluation.probe import validation_accuracy
 from ugcl.files import write_json
@@ -31,7 +31,8 @@ def main() -> None:
     """Train and score every variant."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("graph")
-    parser.add_argument("variants", nargs="+", type=Variant.parse)
+    parser.add_argument("variants", nargs="+")
+    parser.add_argument("--method", default="ugcl")
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--splits", type=int, default=4)
@@ -40,20 +41,22 @@ def main() -> None:
     graph = load_graph(asked.graph)
     assert graph.labels is not None
     splits = resplits(graph.labels, selection_split(graph), asked.splits)
-    result: dict[str, Any] = {"graph": asked.graph, "splits": asked.splits, "validation": {}}
+    about = {"graph": asked.graph, "method": asked.method, "splits": asked.splits}
+    result: dict[str, Any] = {**about, "validation": {}}
     if asked.out.is_file():
         result = json.loads(asked.out.read_text("utf-8"))
-        if (result["graph"], result["splits"]) != (asked.graph, asked.splits):
-            parser.error(f"{asked.out} is about {result['graph']} with {result['splits']} splits")
-    for variant in asked.variants:
-        settings = METHODS["ugcl"].resolve(variant.preset, graph, variant.changes).values()
+        if {"method": "ugcl", **result} != {**result, **about}:
+            parser.error(f"{asked.out} is not about {about}")
+    for text in asked.variants:
+        variant = Variant.parse(text, asked.method)
+        settings = METHODS[asked.method].resolve(variant.preset, graph, variant.changes).values()
         label = ",".join(f"{name}={value}" for name, value in settings.items())
         held = result["validation"].setdefault(
             label, {"settings": settings, "seconds": [], "scores": []}
         )
         for seed in range(len(held["scores"]), asked.seeds):
             embeddings, seconds = (
-                trained(graph, settings, seed)
+                trained(graph, asked.method, settings, seed)
                 if asked.runs is None
                 else kept(asked.runs / f"{variant}-{seed}".replace(":", "+"), graph, settings)
             )
@@ -65,10 +68,10 @@ def main() -> None:
         print(f"{held['mean']:.2f}  {fmean(held['seconds']):5.1f} s  {variant}", flush=True)
 
 
-def trained(graph: Graph, settings: dict[str, Any], seed: int) -> tuple[Any, float]:
+def trained(graph: Graph, method: str, settings: dict[str, Any], seed: int) -> tuple[Any, float]:
     """Embeddings, and the seconds that training took."""
     started = time.perf_counter()
-    model = UGCL(**settings, seed=seed).fit(graph)
+    model = Embedder(method, options=settings, seed=seed).fit(graph)
     return model.embed(graph), time.perf_counter() - started
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,35 +12,24 @@ from sklearn.exceptions import NotFittedError
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, METHODS, Model, Settings
+from ugcl.methods import DEFAULT_PRESET, Model, Settings, method_named
 from ugcl.methods.options import checked_whole
 from ugcl.selection import Choice, resolve_scope
 from ugcl.training import LoopState, resolve_device, train
 
 
-class UGCL(BaseEstimator):  # type: ignore[misc]
-    """Node representations by UGCL: `UGCL(scope=9).fit(graph).embed(graph)`.
+class Embedder(BaseEstimator):  # type: ignore[misc]
+    """Node representations by any method: `Embedder("grace", scope=3).fit(graph).embed(graph)`.
 
-    A setting that is None takes the value of the preset for the graph at hand; what each setting
-    means stands in `ugcl.methods.ugcl.UGCLSettings`.
+    A setting that is None takes the value of the preset for the graph at hand.
 
     Args:
-        settings: the preset, `fast`, `paper` or `authors`.
-        scope: training scope n, or "auto": chosen without labels.
-        readout_scope: scope of the embeddings, or "auto"; by default the training scope.
-        hidden: width of the encoder.
-        sample: nodes of the subgraph of an epoch, or "all".
-        sampling: `random`, `window` or `ball`.
-        normalisation: `graph` or `subgraph`.
-        self_loops: weight of each node's edge to itself.
-        feature_scaling: `none`, `row`, `l2` or `tfidf`.
-        context: `power` or `lazy`.
-        temperature: temperature of the contrast.
-        negatives: negatives shared by all nodes, or "all".
-        readout: `sum`, `mean`, `concat`, `hidden`, `context` or `context-l2`.
+        method: the method's name, one of `ugcl.methods.METHODS`.
+        settings: the preset, `fast` or `paper`.
+        scope: training scope: n, "component", "graph" or "auto".
+        readout_scope: scope of the embeddings, the same.
         epochs: training steps.
-        lr: learning rate.
-        patience: stop after this many epochs without a lower loss; 0 for never.
+        options: any other settings of the method, by name.
         seed: the training seed.
         device: where to compute, "auto", "cpu" or "cuda".
 
@@ -57,6 +46,110 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
     model_: Model
     loss_: list[float]
     n_features_in_: int
+
+    def __init__(
+        self,
+        method: str = "ugcl",
+        settings: str = DEFAULT_PRESET,
+        *,
+        scope: int | str | None = None,
+        readout_scope: int | str | None = None,
+        epochs: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        device: str = "auto",
+    ) -> None:
+        self.method = method
+        self.settings = settings
+        self.scope = scope
+        self.readout_scope = readout_scope
+        self.epochs = epochs
+        self.options = options
+        self.seed = seed
+        self.device = device
+
+    def _asked(self) -> tuple[str, dict[str, Any]]:
+        """The method and the settings that were given."""
+        named = ("scope", "readout_scope", "epochs")
+        given = {name: value for name in named if (value := getattr(self, name)) is not None}
+        if twice := sorted(given.keys() & (self.options or {}).keys()):
+            raise UGCLError(f"{twice[0]} is given twice, once in options: give it once")
+        return self.method, given | dict(self.options or {})
+
+    def fit(
+        self,
+        graph: Graph,
+        y: None = None,
+        *,
+        on_epoch: Callable[[LoopState], None] = lambda state: None,
+    ) -> Self:
+        """Train on a graph; its labels are never looked at.
+
+        Args:
+            graph: the graph.
+            y: ignored, there for scikit-learn's sake.
+            on_epoch: called with the state of the loop after every epoch.
+        """
+        del y
+        if not isinstance(graph, Graph):
+            raise UGCLError(f"fit takes a Graph, not {type(graph).__name__}: see Graph.from_edges")
+        seed = checked_whole("seed", self.seed, 0)
+        device = resolve_device(self.device)
+        name, given = self._asked()
+        method = method_named(name)
+        asked = method.resolve(self.settings, graph, given)
+        self.settings_, self.scope_choice_ = resolve_scope(asked, graph)
+        self.model_ = method.build(graph.num_features, self.settings_, seed)
+        self.n_features_in_ = graph.num_features
+        self.loss_ = []
+
+        def remember(state: LoopState) -> None:
+            assert state.loss is not None
+            self.loss_.append(state.loss)
+            on_epoch(state)
+
+        train(self.model_, graph, self.settings_, device=device, on_epoch=remember)
+        return self
+
+    def embed(self, graph: Graph) -> npt.NDArray[np.float32]:
+        """Embeddings of a graph's nodes, which need not be the graph it was trained on."""
+        if not hasattr(self, "model_"):
+            name = type(self).__name__
+            raise NotFittedError(f"this {name} has not been trained: call fit(graph) first")
+        if graph.num_features != self.n_features_in_:
+            raise UGCLError(
+                f"the graph has {graph.num_features:,} features but training saw "
+                f"{self.n_features_in_:,}: give a graph with the same features"
+            )
+        return self.model_.embed(graph, resolve_device(self.device))
+
+
+class UGCL(Embedder):
+    """Node representations by UGCL: `UGCL(scope=9).fit(graph).embed(graph)`.
+
+    A setting that is None takes the value of the preset for the graph at hand; what each setting
+    means stands in `ugcl.methods.ugcl.UGCLSettings`.
+
+    Args:
+        settings: the preset, `fast`, `paper` or `authors`.
+        scope: training scope n, "component", "graph" or "auto": n chosen without labels.
+        readout_scope: scope of the embeddings, the same; by default the training scope.
+        hidden: width of the encoder.
+        sample: nodes of the subgraph of an epoch, or "all".
+        sampling: `random`, `window` or `ball`.
+        normalisation: `graph` or `subgraph`.
+        self_loops: weight of each node's edge to itself.
+        feature_scaling: `none`, `row`, `l2` or `tfidf`.
+        context: `power` or `lazy`.
+        temperature: temperature of the contrast.
+        negatives: negatives shared by all nodes, or "all".
+        readout: `sum`, `mean`, `concat`, `hidden`, `context` or `context-l2`.
+        epochs: training steps.
+        lr: learning rate.
+        patience: stop after this many epochs without a lower loss; 0 for never.
+        seed: the training seed.
+        device: where to compute, "auto", "cpu" or "cuda".
+    """
 
     def __init__(
         self,
@@ -99,51 +192,8 @@ class UGCL(BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.device = device
 
-    def fit(
-        self,
-        graph: Graph,
-        y: None = None,
-        *,
-        on_epoch: Callable[[LoopState], None] = lambda state: None,
-    ) -> Self:
-        """Train on a graph; its labels are never looked at.
-
-        Args:
-            graph: the graph.
-            y: ignored, there for scikit-learn's sake.
-            on_epoch: called with the state of the loop after every epoch.
-        """
-        del y
-        if not isinstance(graph, Graph):
-            raise UGCLError(f"fit takes a Graph, not {type(graph).__name__}: see Graph.from_edges")
-        seed = checked_whole("seed", self.seed, 0)
-        device = resolve_device(self.device)
-        given: dict[str, Any] = self.get_params()
+    def _asked(self) -> tuple[str, dict[str, Any]]:
+        given = self.get_params()
         for name in ("settings", "seed", "device"):
             del given[name]
-        given = {name: value for name, value in given.items() if value is not None}
-        method = METHODS["ugcl"]
-        asked = method.resolve(self.settings, graph, given)
-        self.settings_, self.scope_choice_ = resolve_scope(asked, graph)
-        self.model_ = method.build(graph.num_features, self.settings_, seed)
-        self.n_features_in_ = graph.num_features
-        self.loss_ = []
-
-        def remember(state: LoopState) -> None:
-            assert state.loss is not None
-            self.loss_.append(state.loss)
-            on_epoch(state)
-
-        train(self.model_, graph, self.settings_, device=device, on_epoch=remember)
-        return self
-
-    def embed(self, graph: Graph) -> npt.NDArray[np.float32]:
-        """Embeddings of a graph's nodes, which need not be the graph it was trained on."""
-        if not hasattr(self, "model_"):
-            raise NotFittedError("this UGCL has not been trained: call fit(graph) first")
-        if graph.num_features != self.n_features_in_:
-            raise UGCLError(
-                f"the graph has {graph.num_features:,} features but training saw "
-                f"{self.n_features_in_:,}: give a graph with the same features"
-            )
-        return self.model_.embed(graph, resolve_device(self.device))
+        return "ugcl", {name: value for name, value in given.items() if value is not None}

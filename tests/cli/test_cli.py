@@ -14,6 +14,7 @@ import pytest
 
 from conftest import make_graph
 from ugcl.cli import build_parser, main
+from ugcl.methods import METHODS
 
 SMALL = ["--hidden", "8", "--epochs", "5", "--lr", "0.01"]
 
@@ -56,7 +57,7 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
     assert "--hidden must be a whole number of at least 1, not '-5'" in fails(
         capsys, "train", "citeseer", "--out", new, "--hidden", "-5"
     )
-    assert "--scope must be a whole number of at least 0 or 'auto', not '-1'" in fails(
+    assert "--scope must be a whole number of at least 0, 'component', 'graph' or 'auto', not '-1'" in fails(
         capsys, "train", "citeseer", "--out", new, "--scope", "-1"
     )
     assert "is not a graph that ugcl can read" in fails(capsys, "train", text, "--out", new)
@@ -243,9 +244,12 @@ def test_datasets_and_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert listed["ogbn-arxiv"]["page"] == "https://ogb.stanford.edu/docs/nodeprop/#ogbn-arxiv"
     assert listed["ogbn-arxiv"]["split"] == "time"
     assert ugcl("methods", "--json") == 0
-    (method,) = json.loads(capsys.readouterr().out)
-    assert {"name", "kind", "needs", "scope", "inductive", "paper"} <= set(method)
-    assert method["name"] == "ugcl"
+    methods = json.loads(capsys.readouterr().out)
+    assert [method["name"] for method in methods] == list(METHODS)
+    for method in methods:
+        assert {"name", "kind", "needs", "scope", "inductive", "paper"} <= set(method)
+        assert method["kind"] in ("contrastive", "unsupervised", "supervised", "control")
+        assert set(method["needs"]) <= {"X", "A", "Y"}
     for command in ("datasets", "methods"):
         assert ugcl(command) == 0
         assert capsys.readouterr().out

@@ -9,7 +9,7 @@ import reference
 from ugcl.encoders import GCN, blocked
 from ugcl.encoders.blocked import encode
 from ugcl.kernels import plain_formulas
-from ugcl.scope import lazy
+from ugcl.scope import Power, lazy
 from ugcl.sparse import SparseMatrix
 from ugcl.views import View
 
@@ -63,7 +63,7 @@ def test_the_kernel_equals_the_plain_formula(
     found = []
     for plain in (True, False):
         with plain_formulas(plain):
-            hidden = encoder(view, n)
+            hidden = encoder.context(view, Power(n))
         gradients = torch.autograd.grad((hidden**3).sum(), list(encoder.parameters()))
         found.append((hidden.detach(), *gradients))
     for expected, value in zip(*found, strict=True):
@@ -80,7 +80,7 @@ def test_blocks_for_embedding_equal_the_plain_formula(sparse: bool, n: int) -> N
     for plain in (True, False):
         hidden, context = torch.full((2, 12, 7), torch.nan, dtype=torch.float64)
         with plain_formulas(plain), torch.no_grad():
-            for columns, some, of_context in encoder.blocks(view, n):
+            for columns, some, of_context in encoder.blocks(view, Power(n)):
                 hidden[:, columns], context[:, columns] = some, of_context
         found.append((hidden, context))
     for expected, value in zip(*found, strict=True):

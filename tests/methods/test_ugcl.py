@@ -12,8 +12,8 @@ from conftest import make_graph
 from ugcl import Graph, load_graph
 from ugcl.bench.naive import naive_loss
 from ugcl.kernels import plain_formulas
-from ugcl.methods import METHODS
-from ugcl.methods.ugcl import UGCLModel, UGCLSettings
+from ugcl.methods import METHODS, RecipeModel
+from ugcl.methods.ugcl import RECIPE, UGCLSettings
 from ugcl.views import sample_nodes
 
 PRESETS = tuple(METHODS["ugcl"].presets)
@@ -36,7 +36,7 @@ def scaled(features: np.ndarray, scaling: str) -> np.ndarray:
 
 
 def naive_step(
-    graph: Graph, model: UGCLModel, epoch: int
+    graph: Graph, model: RecipeModel[UGCLSettings], epoch: int
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Loss and gradients of one step in dense float64: every line is a line of the paper."""
     chosen = model.settings
@@ -71,7 +71,7 @@ def test_a_step_equals_the_naive_one(preset: str, sparse: bool, plain: bool) -> 
     given: dict[str, Any] = {"hidden": 16, "sample": 40, "scope": 3}
     if preset == "fast":
         given["negatives"] = 10
-    model = UGCLModel(graph.num_features, settings_of(preset, graph, **given), seed=3)
+    model = RecipeModel(RECIPE, graph.num_features, settings_of(preset, graph, **given), seed=3)
     loss_of = model.pretext(graph, "cpu")
     for epoch in (0, 5):
         model.zero_grad()
@@ -89,7 +89,9 @@ def test_a_step_equals_the_naive_one(preset: str, sparse: bool, plain: bool) -> 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_step_on_citeseer_equals_the_naive_one(preset: str) -> None:
     graph = load_graph("citeseer")
-    model = UGCLModel(graph.num_features, settings_of(preset, graph, hidden=32, sample=900), 0)
+    model = RecipeModel(
+        RECIPE, graph.num_features, settings_of(preset, graph, hidden=32, sample=900), 0
+    )
     loss = model.pretext(graph, "cpu")(0)
     loss.backward()
     expected, gradients = naive_step(graph, model, 0)
@@ -107,7 +109,7 @@ def test_embeddings_equal_the_formula(
     monkeypatch.setattr("ugcl.encoders.blocked.WIDTH", 5)
     graph = make_graph(30, sparse=sparse)
     settings = settings_of("paper", graph, hidden=12, readout=readout, scope=2, readout_scope=4)
-    model = UGCLModel(graph.num_features, settings, seed=1)
+    model = RecipeModel(RECIPE, graph.num_features, settings, seed=1)
     features = graph.features.toarray() if sparse else graph.features
     a = reference.normalised_adjacency(graph.adjacency.toarray())
     weights = {name: value.detach().numpy() for name, value in model.primary.named_parameters()}
@@ -129,5 +131,8 @@ def test_embeddings_equal_the_formula(
 
 
 def test_the_auxiliary_encoder_is_another_one(graph: Graph) -> None:
-    model = UGCLModel(graph.num_features, settings_of("fast", graph, hidden=8, scope=2), seed=0)
+    model = RecipeModel(
+        RECIPE, graph.num_features, settings_of("fast", graph, hidden=8, scope=2), seed=0
+    )
+    assert model.auxiliary is not None
     assert not torch.equal(model.primary.weight, model.auxiliary.weight)

@@ -38,7 +38,7 @@ def naive_loss(
         )
 
     patch, context = encode("primary"), encode("auxiliary")
-    assert settings.scope != "auto"
+    assert isinstance(settings.scope, int)
     for _ in range(settings.scope):
         moved = adjacency @ context
         context = (context + moved) / 2 if settings.context == "lazy" else moved

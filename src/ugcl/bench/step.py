@@ -15,11 +15,12 @@ from ugcl.bench.naive import naive_loss
 from ugcl.bench.timing import medians, seconds
 from ugcl.data import load_graph
 from ugcl.graph import Graph
-from ugcl.methods import METHODS
-from ugcl.methods.ugcl import UGCLModel, UGCLSettings
+from ugcl.methods import METHODS, RecipeModel
+from ugcl.methods.ugcl import UGCLSettings
 from ugcl.objectives import cosine, cosine_contrast
 from ugcl.selection import resolve_scope
 from ugcl.training import check_trainable, kept_memory, new_optimiser, step
+from ugcl.views import Subsampler
 
 PARTS = ("sample", "encode", "propagate", "objective", "backward", "optimiser")
 
@@ -59,7 +60,7 @@ def bench_step(
     settings, _ = resolve_scope(method.resolve(preset, loaded, given or {}), loaded)
     model = method.build(loaded.num_features, settings, 0)
     assert isinstance(settings, UGCLSettings)
-    assert isinstance(model, UGCLModel)
+    assert isinstance(model, RecipeModel)
     size = loaded.num_nodes if settings.sample == "all" else settings.sample
     tell(f"{graph}, {preset}: timing the step at S {size}, D {settings.hidden}, n {settings.scope}")
     times = medians(_whole(model, loaded, settings, size))
@@ -97,7 +98,7 @@ def bench_step(
 
 
 def _whole(
-    model: UGCLModel, graph: Graph, settings: UGCLSettings, size: int
+    model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings, size: int
 ) -> dict[str, Callable[[], object]]:
     """What is compared: the product, the step, the objective."""
     loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
@@ -125,14 +126,17 @@ def _whole(
     return compared if negatives is not None else compared | {"unblocked": unblocked}
 
 
-def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, float]:
+def _parts(
+    model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings
+) -> dict[str, float]:
     """The median time of each part of a step, in seconds."""
-    subsampler = model.subsampler(graph, "cpu")
+    subsampler = model.views(graph, "cpu")
     optimiser = new_optimiser(model, settings)
-    view = subsampler.draw(subsampler.rng(0))
-    negatives = _negatives(settings, subsampler.size)
+    view = subsampler.draw(subsampler.rng(0)).views[0]
     primary, auxiliary = model.primary, model.auxiliary
-    patch, context = primary(view), auxiliary(view, model.scope)
+    assert auxiliary is not None
+    patch, context = primary(view), auxiliary.context(view, model.scope)
+    negatives = _negatives(settings, patch.shape[0])
     views = patch.detach().requires_grad_(), context.detach().requires_grad_()
     gradients = torch.rand_like(patch), torch.rand_like(context)
     epochs = iter(range(2**62))
@@ -149,7 +153,7 @@ def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, 
         {
             "sample": lambda: subsampler.draw(subsampler.rng(next(epochs))),
             "encode": lambda: (primary(view), auxiliary(view)),
-            with_steps: lambda: (primary(view), auxiliary(view, model.scope)),
+            with_steps: lambda: (primary(view), auxiliary.context(view, model.scope)),
             "objective": objective,
             "backward": backward,
         }
@@ -159,14 +163,15 @@ def _parts(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> dict[str, 
     return {name: times[name] for name in PARTS}
 
 
-def _naive(model: UGCLModel, graph: Graph, settings: UGCLSettings) -> float:
+def _naive(model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings) -> float:
     """The time of a naive step, the better of two: the first one pays for fresh memory."""
-    subsampler, optimiser = model.subsampler(graph, "cpu"), new_optimiser(model, settings)
+    subsampler, optimiser = model.views(graph, "cpu"), new_optimiser(model, settings)
+    assert isinstance(subsampler, Subsampler)
     parameters = dict(model.named_parameters())
     negatives = _negatives(settings, subsampler.size)
 
     def naive(epoch: int) -> Tensor:
-        adjacency, features = subsampler.cut(subsampler.rng(epoch))
+        _, adjacency, features = subsampler.cut(subsampler.rng(epoch))
         return naive_loss(dense(adjacency), dense(features), parameters, settings, negatives)
 
     return min(seconds(lambda: step(naive, optimiser, 0)) for _ in range(2))

@@ -82,7 +82,7 @@ def step(arguments: argparse.Namespace) -> int:
     result = bench_step(
         arguments.graph,
         arguments.settings,
-        given=given_settings(arguments),
+        given=given_settings(arguments, "ugcl"),
         naive=not arguments.no_naive,
         data_root=arguments.data_root,
         tell=say,

@@ -82,25 +82,42 @@ def add_data_root(parser: argparse.ArgumentParser) -> None:
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the settings of all methods, each by its option's own words."""
     group = parser.add_argument_group("settings (each by default as the preset has it)")
-    added: set[str] = set()
-    for method in METHODS.values():
-        for field in fields(method.settings):
-            if field.name in added:
-                continue
-            added.add(field.name)
-            option = option_of(field)
-            listed = option.wanted.startswith("one of")
-            words = option.help if listed else f"{option.help}; {option.wanted}"
-            group.add_argument(flag(field.name), metavar=option.metavar, help=words)
+    for name, methods in _settings().items():
+        option = option_of(_fields(methods[0])[name])
+        words = option.help
+        if not option.wanted.startswith("one of"):
+            words += f"; {option.wanted}"
+        if len(methods) < len(METHODS):
+            words += f" ({', '.join(methods)})"
+        group.add_argument(flag(name), metavar=option.metavar, help=words)
 
 
-def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+def given_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]:
     """The settings that the user gave, as values of their types."""
-    given = {}
-    for field in fields(method_named(arguments.method or "ugcl").settings):
-        if (text := getattr(arguments, field.name)) is not None:
-            given[field.name] = option_of(field).value(flag(field.name), text)
+    known, given = _fields(method_named(method).name), {}
+    for name, methods in _settings().items():
+        if (text := getattr(arguments, name)) is None:
+            continue
+        if name not in known:
+            raise UGCLError(
+                f"{flag(name)} is no setting of {method} but of {', '.join(methods)}: leave it "
+                "out, or use another --method"
+            )
+        given[name] = option_of(known[name]).value(flag(name), text)
     return given
+
+
+def _settings() -> dict[str, list[str]]:
+    """The names of all settings, and the methods that have each."""
+    found: dict[str, list[str]] = {}
+    for method in METHODS:
+        for name in _fields(method):
+            found.setdefault(name, []).append(method)
+    return found
+
+
+def _fields(method: str) -> dict[str, Any]:
+    return {field.name: field for field in fields(METHODS[method].settings)}
 
 
 def whole(least: int) -> Callable[[str], int]:

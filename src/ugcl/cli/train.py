@@ -37,11 +37,10 @@ def register(commands: Any) -> None:
     parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a data set's name or a file")
     parser.add_argument("--out", required=True, metavar="RUN", help="the run folder to write")
     parser.add_argument("--method", help=f"one of: {', '.join(METHODS)} (default: ugcl)")
-    presets = METHODS["ugcl"].presets
     parser.add_argument(
         "--settings",
-        metavar="{" + ",".join(presets) + "}",
-        help=f"preset of the settings (default: {DEFAULT_PRESET})",
+        metavar="PRESET",
+        help=f"preset of the settings: fast, paper or, for ugcl, authors ({DEFAULT_PRESET})",
     )
     parser.add_argument("--config", metavar="FILE", help="repeat the run that wrote this file")
     parser.add_argument("--seed", type=whole(0), help="training seed (default: 0)")
@@ -93,11 +92,12 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
     if source is None:
         if arguments.graph is None:
             raise UGCLError("no graph given: name a data set or a file, as in ugcl train citeseer")
+        method = arguments.method or "ugcl"
         return new_config(
             arguments.graph,
-            method=arguments.method or "ugcl",
+            method=method,
             preset=arguments.settings or DEFAULT_PRESET,
-            given=given_settings(arguments),
+            given=given_settings(arguments, method),
             seed=arguments.seed or 0,
             device=arguments.device or "auto",
             threads=arguments.threads,
@@ -119,7 +119,7 @@ def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunC
                 "leave it out, or start a new run without --config and --resume"
             )
     return config.changed(
-        given_settings(arguments),
+        given_settings(arguments, config.method),
         graph=arguments.graph,
         data_root=arguments.data_root,
         seed=arguments.seed,

@@ -1,5 +1,7 @@
 """Encoders: from a view to hidden representations H."""
 
+from ugcl.encoders.deep import Activation, DeepGCN
+from ugcl.encoders.encoder import Encoder
 from ugcl.encoders.gcn import GCN
 
-__all__ = ["GCN"]
+__all__ = ["GCN", "Activation", "DeepGCN", "Encoder"]

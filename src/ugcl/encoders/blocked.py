@@ -18,7 +18,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
-from ugcl.scope import step
+from ugcl.scope import Power, Scope, step
+from ugcl.sparse import SparseMatrix
 from ugcl.views import View
 
 WIDTH = 64
@@ -42,9 +43,9 @@ def encode(view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0) 
 
 @torch.no_grad()
 def encoded_blocks(
-    view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int
+    view: View, weight: Tensor, bias: Tensor, slope: Tensor, scope: Scope
 ) -> Iterator[tuple[slice, Tensor, Tensor]]:
-    """Some columns after others of `H = PReLU(A X W + b)` and of `A^n H`, without gradients.
+    """Some columns after others of `H = PReLU(A X W + b)` and of its contexts, without gradients.
 
     All blocks use the same three N x 64 arrays, because fresh memory costs more than the arithmetic
     on it: what is yielded is good until the next block is asked for.
@@ -52,11 +53,13 @@ def encoded_blocks(
     rows, columns = view.adjacency.shape[0], weight.shape[1]
     width = min(WIDTH if weight.device.type == "cpu" else 4 * WIDTH, columns)
     held = [weight.new_empty(rows * width) for _ in range(3)]
+    n = scope.n if isinstance(scope, Power) else 0
+    summarise = None if isinstance(scope, Power) else scope.on(view.steps)
     for start in range(0, columns, width):
         block = slice(start, min(start + width, columns))
         shape = rows, block.stop - block.start
         patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in held)
-        if view.features is not None:
+        if isinstance(view.features, SparseMatrix):
             torch.mm(view.features.matrix, weight[:, block].contiguous(), out=hidden)
             step(view.adjacency.matrix, hidden, out=patch)
         else:
@@ -67,7 +70,7 @@ def encoded_blocks(
         for _ in range(n):
             step(view.steps.matrix, source, out=hidden)
             source, hidden, other = hidden, other, hidden
-        yield block, patch, source
+        yield block, patch, source if summarise is None else summarise(patch)
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ class _Encode(torch.autograd.Function):
 
 def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
     """`A X W + b` of a block: as `A (X W)` for sparse X, else as `(A X) W`."""
-    if view.features is not None:
+    if isinstance(view.features, SparseMatrix):
         product = torch.mm(view.features.stacked(block.stacks).matrix, block.take(weight))
         linear = step(view.adjacency.stacked(block.stacks).matrix, product)
     else:

@@ -8,12 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from ugcl.encoders.blocked import encode, encoded_blocks
+from ugcl.encoders.encoder import Encoder
 from ugcl.kernels import plain
-from ugcl.scope import power
+from ugcl.scope import Power, Scope
 from ugcl.views import View
 
 
-class GCN(nn.Module):
+class GCN(Encoder):
     """One graph convolution, `H = PReLU(A X W + b)`, the encoder of Section III-A.
 
     PReLU has one slope for all columns, 0.25 at the start; W is Xavier-uniform, b zero.
@@ -21,25 +22,38 @@ class GCN(nn.Module):
 
     def __init__(self, num_features: int, hidden: int, generator: torch.Generator) -> None:
         super().__init__()
+        self.width = hidden
         self.weight = nn.Parameter(torch.empty(num_features, hidden))
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.slope = nn.Parameter(torch.full((1,), 0.25))
         nn.init.xavier_uniform_(self.weight, generator=generator)
 
-    def forward(self, view: View, n: int = 0) -> Tensor:
-        """`A^n H`: hidden representations, or their context n steps on."""
-        if plain():
-            return power(view.steps, self._hidden(view), n)
-        return encode(view, self.weight, self.bias, self.slope, n)
+    def forward(self, view: View) -> Tensor:
+        """H."""
+        return self.context(view, Power(0))
 
-    def blocks(self, view: View, n: int) -> Iterator[tuple[slice, Tensor, Tensor]]:
-        """Which columns, H and `A^n H`: a few columns at a time, each good until the next."""
-        if plain():
+    def context(self, view: View, scope: Scope) -> Tensor:
+        """The contexts of H; `A^n H` in one pass with H itself."""
+        if _plain(view):
+            return scope.on(view.steps)(self._hidden(view))
+        n = scope.n if isinstance(scope, Power) else 0
+        encoded = encode(view, view.masked(self.weight), self.bias, self.slope, n)
+        return encoded if isinstance(scope, Power) else scope.on(view.steps)(encoded)
+
+    def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        """Which columns, these of H and of its contexts: a few at a time, good until the next."""
+        if _plain(view):
             hidden = self._hidden(view)
-            yield slice(None), hidden, power(view.steps, hidden, n)
+            yield slice(None), hidden, scope.on(view.steps)(hidden)
         else:
-            yield from encoded_blocks(view, self.weight, self.bias, self.slope, n)
+            weight = view.masked(self.weight)
+            yield from encoded_blocks(view, weight, self.bias, self.slope, scope)
 
     def _hidden(self, view: View) -> Tensor:
         """H, by the plain formula."""
         return nn.functional.prelu(view.convolve(self.weight) + self.bias, self.slope)
+
+
+def _plain(view: View) -> bool:
+    """Whether the plain formula is wanted, or the only one: for dense X that is used once."""
+    return plain() or isinstance(view.features, Tensor)

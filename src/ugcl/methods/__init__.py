@@ -1,8 +1,10 @@
 """Methods: each a choice of views, encoder, scope, objective and readout, found by its name."""
 
+from ugcl.methods.method import Method
 from ugcl.methods.model import Model
 from ugcl.methods.presets import DEFAULT_PRESET, Preset
-from ugcl.methods.registry import METHODS, Method, method_named
+from ugcl.methods.recipe import Recipe, RecipeModel, RecipeSettings
+from ugcl.methods.registry import METHODS, method_named
 from ugcl.methods.settings import Settings
 
 __all__ = [
@@ -11,6 +13,9 @@ __all__ = [
     "Method",
     "Model",
     "Preset",
+    "Recipe",
+    "RecipeModel",
+    "RecipeSettings",
     "Settings",
     "method_named",
 ]

@@ -20,6 +20,9 @@ class Model(nn.Module, ABC):
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The loss of an epoch: a function of the epoch's number and the weights alone."""
 
+    def after_step(self, epoch: int) -> None:
+        """What a method does after the optimiser's step of an epoch: nothing, for most."""
+
     @abstractmethod
     def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:
         """Embeddings of all nodes, float32, in the graph's order."""

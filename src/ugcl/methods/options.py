@@ -46,23 +46,32 @@ def whole(help: str, least: int) -> Any:
 
 def whole_or_all(help: str, least: int) -> Any:
     """A whole number of at least `least`, or "all"."""
-    return _whole_or("all", help, least)
+    return _whole_or(("all",), help, least)
 
 
-def whole_or_auto(help: str, least: int) -> Any:
-    """A whole number of at least `least`, or "auto": chosen for the graph."""
-    return _whole_or("auto", help, least)
+def scope_or_auto(help: str) -> Any:
+    """A number of steps n, "component", "graph", or "auto": n chosen for the graph."""
+    return _whole_or(("component", "graph", "auto"), help, 0)
 
 
-def _whole_or(word: str, help: str, least: int) -> Any:
+def _whole_or(words: tuple[str, ...], help: str, least: int) -> Any:
     def parse(given: Any) -> Any:
-        return word if given == word else parse_whole(least)(given)
+        return given if given in words else parse_whole(least)(given)
 
-    return _option(help, f"{_WHOLE.format(least)} or '{word}'", parse, f"N|{word}")
+    *others, last = (f"'{word}'" for word in words)
+    listed = ", ".join(["", *others]) + f" or {last}"
+    return _option(help, _WHOLE.format(least) + listed, parse, "|".join(["N", *words]))
 
 
-def number(help: str, *, above: float | None = None, least: float | None = None) -> Any:
-    """A finite number, above one number or at least another."""
+def share(help: str) -> Any:
+    """A number of at least 0 and below 1."""
+    return number(help, least=0, below=1)
+
+
+def number(
+    help: str, *, above: float | None = None, least: float | None = None, below: float = math.inf
+) -> Any:
+    """A finite number, above one number or at least another, and below a third."""
 
     def parse(given: Any) -> float:
         value = float(given)
@@ -70,9 +79,12 @@ def number(help: str, *, above: float | None = None, least: float | None = None)
             raise ValueError
         if (above is not None and value <= above) or (least is not None and value < least):
             raise ValueError
+        if value >= below:
+            raise ValueError
         return value
 
     wanted = f"above {above}" if above is not None else f"of at least {least}"
+    wanted += f" and below {below}" if math.isfinite(below) else ""
     return _option(help, f"a number {wanted}", parse, "R")
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
+
+from torch.nn import Parameter
+from torch.optim import Adam, Optimizer
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
@@ -21,6 +24,15 @@ class Settings:
     patience: int = whole(
         "stop after this many epochs without a lower loss and keep the last weights; 0: never", 0
     )
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate in an epoch."""
+        del epoch
+        return self.lr
+
+    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
+        """Adam, each step of it one pass over the parameters."""
+        return Adam(parameters, lr=self.lr, fused=True)
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -10,13 +10,15 @@ of the cross-view similarities enters, so only the diagonal is computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ugcl.kernels import plain
+from ugcl.objectives.objective import Objective, drawn_negatives
 
 STRIP = 384
 """Rows of a strip of the similarity matrix."""
@@ -29,6 +31,31 @@ LEAST_TEMPERATURE = 0.02
 
 Denominators = tuple[Tensor, Callable[[Tensor], Tensor]]
 """log r; and from -y/(S t) the gradient dL/dH but for its term in c."""
+
+
+class CosineContrast(Objective):
+    """UGCL's objective, which has no parameters.
+
+    Args:
+        temperature: t >= `LEAST_TEMPERATURE`.
+        negatives: how many random nodes stand for all the others, or "all".
+    """
+
+    def __init__(self, temperature: float, negatives: int | Literal["all"]) -> None:
+        super().__init__()
+        self.temperature, self.negatives = temperature, negatives
+
+    def contrast(
+        self,
+        patch: Tensor,
+        context: Tensor,
+        corrupted: Tensor | None,
+        rng: np.random.Generator,
+    ) -> Tensor:
+        """The loss of Equation 5."""
+        del corrupted
+        negatives = drawn_negatives(self.negatives, patch, rng)
+        return cosine_contrast(patch, context, self.temperature, negatives)
 
 
 def cosine_contrast(

@@ -119,7 +119,8 @@ class RunConfig:
         """
         stored = self.settings.values()
         values = stored | dict(given)
-        together = "scope" in stored and stored["scope"] == stored["readout_scope"]
+        follows = method_named(self.method).readout_follows(self.preset)
+        together = follows and stored["scope"] == stored["readout_scope"]
         if together and "readout_scope" not in given:
             values["readout_scope"] = values["scope"]
         asked = type(self.settings).from_values(values)

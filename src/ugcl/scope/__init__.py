@@ -9,14 +9,20 @@ from ugcl.scope.component import (
     mean,
 )
 from ugcl.scope.homophily import ContextualHomophily, contextual_homophily, edge_homophily
-from ugcl.scope.power import Context, lazy, power, step
+from ugcl.scope.power import Context, lazy, power, step, unit_radius
+from ugcl.scope.scopes import Component, Power, Scope, ScopeName, WholeGraph, scope_of
 from ugcl.scope.spectrum import Decay, measured_decay, second_eigenvalue
 
 __all__ = [
+    "Component",
     "ComponentSubspace",
     "Context",
     "ContextualHomophily",
     "Decay",
+    "Power",
+    "Scope",
+    "ScopeName",
+    "WholeGraph",
     "average_degree",
     "component",
     "contextual_homophily",
@@ -29,7 +35,9 @@ __all__ = [
     "measured_decay",
     "normalised_adjacency",
     "power",
+    "scope_of",
     "second_eigenvalue",
     "sparsity",
     "step",
+    "unit_radius",
 ]

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from ugcl.graph import Graph
 from ugcl.methods import METHODS
-from ugcl.methods.ugcl import UGCLModel
 from ugcl.selection.free import FALLBACK, Estimator
 from ugcl.selection.masked import halves, predicted
 from ugcl.selection.readouts import Readouts
@@ -42,7 +41,6 @@ def _encoded(graph: Graph, seed: int) -> npt.NDArray[np.float32]:
     given = {"scope": FALLBACK, "readout": "hidden"}
     settings = METHODS["ugcl"].resolve("fast", unnamed, given)
     model = METHODS["ugcl"].build(graph.num_features, settings, seed)
-    assert isinstance(model, UGCLModel)
     train(model, unnamed, settings)
     return model.embed(unnamed, "cpu")
 

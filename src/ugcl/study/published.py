@@ -18,8 +18,10 @@ def published() -> dict[str, Any]:
 
 def published_accuracy(method: str, graph: str) -> tuple[float, float | None] | None:
     """Mean and deviation of a method's test accuracy on a data set, or None if not published."""
-    table = published()["node_classification"]
-    if method not in table["rows"] or graph not in table["columns"]:
-        return None
-    figure = table["rows"][method][table["columns"].index(graph)]
-    return None if figure == "OOM" else (figure[0], figure[1])
+    for table in (published()["node_classification"], published()["ablation"]):
+        if method in table["rows"] and graph in table["columns"]:
+            row = table["rows"][method]
+            figures = row["accuracy"] if isinstance(row, dict) else row
+            figure = figures[table["columns"].index(graph)]
+            return None if figure == "OOM" else (figure[0], figure[1])
+    return None

@@ -46,8 +46,8 @@ def check_trainable(graph: Graph) -> None:
 
 
 def new_optimiser(model: Model, settings: Settings) -> torch.optim.Optimizer:
-    """Adam over all parameters, each step of it one pass over them."""
-    return torch.optim.Adam(model.parameters(), lr=settings.lr, fused=True)
+    """The settings' optimiser over all parameters that are trained."""
+    return settings.optimiser(value for value in model.parameters() if value.requires_grad)
 
 
 def step(loss_of: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, epoch: int) -> float:
@@ -71,12 +71,12 @@ def train(
     on_epoch: Callable[[LoopState], None] = lambda state: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Train a model on a graph by Adam, from its checkpoint if there is one.
+    """Train a model on a graph, from its checkpoint if there is one.
 
     Args:
         model: the model, changed in place and left on `device`.
         graph: the graph.
-        settings: `epochs`, `lr` and `patience` are read here, the rest by the model.
+        settings: epochs, learning rates, optimiser and patience; the rest is read by the model.
         device: where to compute.
         checkpoint: where to keep the state now and then, and when stopped.
         on_start: called once with the state that training starts from.
@@ -93,7 +93,10 @@ def train(
         if settings.patience and state.stale >= settings.patience:
             return _outcome(state, "patience")
         start = time.perf_counter()
+        for group in optimiser.param_groups:
+            group["lr"] = settings.rate(state.epoch)
         loss = step(loss_of, optimiser, state.epoch)
+        model.after_step(state.epoch)
         state = _after_epoch(state, loss, time.perf_counter() - start)
         on_epoch(state)
         if should_stop() and state.epoch < settings.epochs:

@@ -8,19 +8,19 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from ugcl.scope import Context, normalised_adjacency
+from ugcl.scope import Component, Context, Power, Scope, lazy, normalised_adjacency, unit_radius
 from ugcl.views.features import dense_if_crowded
 from ugcl.views.sampling import Nodes, Sampling, row_entries, sample_nodes
-from ugcl.views.view import View
+from ugcl.views.view import Drawn, View, Views
 
 Normalisation = Literal["graph", "subgraph"]
 
+DEEP = 20
+"""Beyond so many steps a sliced subgraph is scaled, lest float32 lose what is left."""
 
-class Subsampler:
-    """The views that training sees: a subgraph of S nodes, drawn anew in every epoch.
 
-    Each view is a function of the seed and the epoch alone, so a run that was interrupted needs no
-    state of a random number generator to go on as if it had not been.
+class Subsampler(Views):
+    """One view: a subgraph of S nodes, drawn anew in every epoch.
 
     Args:
         adjacency: A of the whole graph, CSR.
@@ -31,6 +31,8 @@ class Subsampler:
             graph; `subgraph` normalises the subgraph by its own degrees.
         self_loops: weight of the self-loops in the normalisation.
         context: whether contexts are powers of A or of `(I + A)/2`.
+        scope: what the contexts are to summarise. A sliced subgraph has no other limit than zero,
+            so a component is that of the subgraph normalised by its own degrees.
         seed: the training seed.
         device: where the views are used.
     """
@@ -45,49 +47,59 @@ class Subsampler:
         normalisation: Normalisation,
         self_loops: float,
         context: Context = "power",
+        scope: Scope | None = None,
         seed: int,
         device: torch.device | str = "cpu",
     ) -> None:
         self.structure, self.features = adjacency, dense_if_crowded(features)
         self.size, self.sampling, self.seed, self.device = size, sampling, seed, device
-        self.self_loops, self.context = self_loops, context
-        self.renormalise = normalisation == "subgraph"
+        self.self_loops, self.context, self.scope = self_loops, context, scope
         whole = normalised_adjacency(adjacency, self_loops)
-        self.adjacency = adjacency if self.renormalise else whole
+        self.sliced = None if normalisation == "subgraph" else whole
         self.place = np.full(adjacency.shape[0], -1, dtype=np.int64)
-        self.whole = (
-            View.of(whole, features, device, context=context)
-            if size == adjacency.shape[0]
-            else None
-        )
+        self.whole: View | None = None
+        if size == adjacency.shape[0]:
+            self.sliced = None
+            self.whole = self._view(whole, features)
 
-    def rng(self, epoch: int) -> np.random.Generator:
-        """The source of randomness of an epoch."""
-        return np.random.default_rng([self.seed, epoch])
-
-    def draw(self, rng: np.random.Generator) -> View:
+    def draw(self, rng: np.random.Generator) -> Drawn:
         """Sample nodes and make their view. Cost: O(S + edges of the S nodes)."""
         if self.whole is not None:
-            return self.whole
-        return View.of(*self.cut(rng), self.device, context=self.context)
+            return Drawn((self.whole,), rng)
+        nodes, adjacency, features = self.cut(rng)
+        return Drawn((self._view(adjacency, features, nodes),), rng)
 
-    def cut(self, rng: np.random.Generator) -> tuple[Any, Any]:
+    def cut(self, rng: np.random.Generator) -> tuple[Nodes, Any, Any]:
         """Sample nodes and cut out their normalised adjacency and features."""
         nodes = sample_nodes(self.structure, self.size, self.sampling, rng)
-        adjacency = self._induced(nodes)
-        if self.renormalise:
-            adjacency = normalised_adjacency(adjacency, self.self_loops)
-        return adjacency, self.features[nodes]
+        if self.sliced is not None:
+            adjacency = self._induced(self.sliced, nodes)
+        else:
+            adjacency = self._own(nodes)
+        return nodes, adjacency, self.features[nodes]
 
-    def _induced(self, nodes: Nodes) -> Any:
-        """The subgraph that the nodes induce: the CSR rows and columns `nodes`, in that order."""
-        positions, counts = row_entries(self.adjacency, nodes)
+    def _view(self, adjacency: Any, features: Any, nodes: Nodes | None = None) -> View:
+        steps = lazy(adjacency) if self.context == "lazy" else None
+        if self.sliced is not None and nodes is not None:
+            if isinstance(self.scope, Component):
+                steps = self._own(nodes)
+            elif isinstance(self.scope, Power) and self.scope.n > DEEP:
+                steps = unit_radius(adjacency if steps is None else steps)
+        return View.of(adjacency, features, self.device, steps=steps)
+
+    def _own(self, nodes: Nodes) -> Any:
+        """The subgraph that the nodes induce, normalised by its own degrees."""
+        return normalised_adjacency(self._induced(self.structure, nodes), self.self_loops)
+
+    def _induced(self, adjacency: Any, nodes: Nodes) -> Any:
+        """The CSR rows and columns `nodes`, in that order."""
+        positions, counts = row_entries(adjacency, nodes)
         self.place[nodes] = np.arange(nodes.size)
-        columns = self.place[self.adjacency.indices[positions]]
+        columns = self.place[adjacency.indices[positions]]
         self.place[nodes] = -1
         inside = columns >= 0
         rows = np.repeat(np.arange(nodes.size), counts)[inside]
         return sp.csr_array(
-            (self.adjacency.data[positions[inside]], (rows, columns[inside])),
+            (adjacency.data[positions[inside]], (rows, columns[inside])),
             shape=(nodes.size, nodes.size),
         )

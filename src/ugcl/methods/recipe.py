@@ -1,0 +1,196 @@
+"""The unifying framework: a method is a choice of views, encoders, scope, objective and readout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from ugcl.encoders import Encoder
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.methods.model import Model
+from ugcl.methods.options import Auto, choice, number, scope_or_auto, whole
+from ugcl.methods.settings import Settings
+from ugcl.objectives import Objective, unit_rows
+from ugcl.scope import Power, Scope, ScopeName, normalised_adjacency, scope_of
+from ugcl.views import Drawn, FeatureScaling, View, Views, inverse_frequency, scale_features
+
+Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
+
+
+@dataclass(frozen=True)
+class RecipeSettings(Settings):
+    """What every recipe has; a method adds what its own parts need."""
+
+    scope: int | ScopeName | Auto = scope_or_auto(
+        "training scope: contrast with A^n H, the connected component or the whole graph; auto: n "
+        "chosen without labels"
+    )
+    readout_scope: int | ScopeName | Auto = scope_or_auto(
+        "scope of the embeddings H + A^n H (default: the preset's, for ugcl the scope)"
+    )
+    hidden: int = whole("width D' of the encoder", 1)
+    self_loops: float = number("weight of each node's edge to itself", least=0)
+    feature_scaling: FeatureScaling = choice(
+        "features as they are, rows of L1 length 1, rows of L2 length 1, TF-IDF",
+        get_args(FeatureScaling),
+    )
+    readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
+
+
+S = TypeVar("S", bound=RecipeSettings)
+S_contra = TypeVar("S_contra", bound=RecipeSettings, contravariant=True)
+
+
+class ViewsOf(Protocol[S_contra]):
+    """From a graph to its views in training."""
+
+    def __call__(
+        self,
+        settings: S_contra,
+        adjacency: Any,
+        features: Any,
+        *,
+        seed: int,
+        device: torch.device | str,
+    ) -> Views:
+        """The views.
+
+        Args:
+            settings: the method's settings.
+            adjacency: A, SciPy CSR.
+            features: X, scaled, dense or SciPy CSR.
+            seed: the training seed.
+            device: where the views are used.
+        """
+
+
+@dataclass(frozen=True)
+class Recipe(Generic[S]):
+    """A method as a value. Its training scope and its readout are settings, like any number.
+
+    In every epoch the encoder makes H of each view; the context of each view is taken in the next
+    (of a single view, in itself), by the scope, of the representations of the auxiliary encoder if
+    there is one; and the objective compares the two.
+
+    Attributes:
+        views: what the encoders see in training.
+        encoder: the encoder, from the number of features, the settings and a source of randomness.
+        objective: what compares nodes and contexts, from the settings and a source of randomness.
+        auxiliary: the encoder of contexts; None if contexts come from the encoder itself.
+        momentum: if the auxiliary encoder is a moving average of the encoder instead of being
+            trained, how much of it stays after an epoch.
+    """
+
+    views: ViewsOf[S]
+    encoder: Callable[[int, S, torch.Generator], Encoder]
+    objective: Callable[[S, torch.Generator], Objective]
+    auxiliary: Callable[[int, S, torch.Generator], Encoder] | None = None
+    momentum: Callable[[S, int], float] | None = None
+
+
+class RecipeModel(Model, Generic[S]):
+    """The parameters of a recipe, the one training step and the one readout for all of them."""
+
+    def __init__(self, recipe: Recipe[S], num_features: int, settings: S, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.recipe, self.settings, self.seed = recipe, settings, seed
+        self.scope, self.readout_scope = _chosen(settings.scope), _chosen(settings.readout_scope)
+        self.primary = recipe.encoder(num_features, settings, generator)
+        self.auxiliary: Encoder | None = None
+        if recipe.auxiliary is not None:
+            self.auxiliary = recipe.auxiliary(num_features, settings, generator)
+            self.auxiliary.requires_grad_(recipe.momentum is None)
+        self.objective = recipe.objective(settings, generator)
+        self.column_weights: Tensor | None
+        weights = torch.zeros(num_features) if settings.feature_scaling == "tfidf" else None
+        self.register_buffer("column_weights", weights)
+
+    def loss(self, drawn: Drawn) -> Tensor:
+        """The mean over views of the objective between H and the contexts in the next view."""
+        views = drawn.views
+        patches = [self.primary(view) for view in views]
+        if self.auxiliary is None:
+            contexts = [
+                self.scope.on(view.steps)(patch) for view, patch in zip(views, patches, strict=True)
+            ]
+        else:
+            contexts = [self.auxiliary.context(view, self.scope) for view in views]
+        corrupted = None if drawn.corrupted is None else self.primary(drawn.corrupted)
+        pairs = list(zip(patches, [*contexts[1:], contexts[0]], strict=True))
+        loss: Tensor = self.objective(pairs, corrupted, drawn.rng)
+        return loss
+
+    def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
+        """The loss of an epoch: a function of the epoch's number and the weights alone."""
+        views = self.views(graph, device)
+        return lambda epoch: self.loss(views.draw(views.rng(epoch)))
+
+    def views(self, graph: Graph, device: torch.device | str) -> Views:
+        """The views of training on a graph, whose TF-IDF weights the model takes on."""
+        if self.column_weights is not None:
+            self.column_weights.copy_(torch.from_numpy(inverse_frequency(graph.features)))
+        features = self.raw(graph)
+        return self.recipe.views(
+            self.settings, graph.adjacency, features, seed=self.seed, device=device
+        )
+
+    @torch.no_grad()
+    def after_step(self, epoch: int) -> None:
+        """Move the auxiliary encoder, where it is an average, towards the encoder."""
+        if self.auxiliary is None or self.recipe.momentum is None:
+            return
+        towards = 1 - self.recipe.momentum(self.settings, epoch)
+        pairs = zip(self.auxiliary.parameters(), self.primary.parameters(), strict=True)
+        for average, value in pairs:
+            average.lerp_(value, towards)
+
+    @torch.no_grad()
+    def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:
+        """Embeddings of all nodes, N x D' float32, in blocks of columns."""
+        chosen = self.settings
+        adjacency = normalised_adjacency(graph.adjacency, chosen.self_loops)
+        view = View.of(adjacency, self.raw(graph), device)
+        width, concat = self.primary.width, chosen.readout == "concat"
+        embeddings = torch.empty(graph.num_nodes, 2 * width if concat else width)
+        scope = Power(0) if chosen.readout == "hidden" else self.readout_scope
+        training = self.training
+        self.eval()
+        for columns, patch, context in self.primary.blocks(view, scope):
+            if concat:
+                embeddings[:, :width][:, columns] = patch
+                embeddings[:, width:][:, columns] = context
+            else:
+                embeddings[:, columns] = _joined(patch, context, chosen.readout)
+        self.train(training)
+        if chosen.readout == "context-l2":
+            embeddings = unit_rows(embeddings)
+        return embeddings.numpy()
+
+    def raw(self, graph: Graph) -> Any:
+        """X, scaled as this model's encoder sees it: TF-IDF by the graph it was trained on."""
+        held = self.column_weights
+        weights = held.cpu().numpy() if held is not None and held.any() else None
+        return scale_features(graph.features, self.settings.feature_scaling, weights)
+
+
+def _chosen(scope: int | ScopeName | Auto) -> Scope:
+    if scope == "auto":
+        raise UGCLError("the scope is still to be chosen: see ugcl.selection.resolve_scope")
+    return scope_of(scope)
+
+
+def _joined(patch: Tensor, context: Tensor, readout: Readout) -> Tensor:
+    """The columns of a block joined, in the memory of one of them."""
+    if readout == "sum":
+        return patch.add_(context)
+    if readout == "mean":
+        return patch.add_(context).div_(2)
+    return patch if readout == "hidden" else context

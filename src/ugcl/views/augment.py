@@ -1,0 +1,78 @@
+"""The views of training: two of the graph with edges dropped and features masked at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from ugcl.scope import normalised_adjacency
+from ugcl.sparse import SparseMatrix
+from ugcl.views.view import Drawn, View, Views, features_on
+
+
+class Augmenter(Views):
+    """Two views of the whole graph, each without some edges and some columns of X.
+
+    An edge is dropped in both directions, so that what is left is an undirected graph, and
+    normalised by the degrees that are left. A column is masked for all nodes.
+
+    Args:
+        adjacency: A of the whole graph, CSR.
+        features: X, scaled, dense or CSR; it is held once, and views differ by a mask.
+        drop_edges: for each view, the probability that an edge is dropped.
+        mask_features: for each view, the probability that a column is masked.
+        self_loops: weight of the self-loops in the normalisation.
+        seed: the training seed.
+        device: where the views are used.
+    """
+
+    def __init__(
+        self,
+        adjacency: Any,
+        features: Any,
+        *,
+        drop_edges: tuple[float, float],
+        mask_features: tuple[float, float],
+        self_loops: float,
+        seed: int,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.adjacency, self.features = adjacency, features_on(features, device)
+        self.drop_edges, self.mask_features = drop_edges, mask_features
+        self.self_loops, self.seed, self.device = self_loops, seed, device
+        self.rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
+        self.edges, self.edge_of = _edges(adjacency, self.rows)
+
+    def draw(self, rng: np.random.Generator) -> Drawn:
+        """Draw two views. Cost: O(N + E)."""
+        first, second = zip(self.drop_edges, self.mask_features, strict=True)
+        return Drawn((self._view(*first, rng), self._view(*second, rng)), rng)
+
+    def _view(self, dropped: float, masked: float, rng: np.random.Generator) -> View:
+        kept = rng.random(self.edges) >= dropped
+        columns = (rng.random(self.features.shape[1]) >= masked).astype(np.float32)
+        adjacency = normalised_adjacency(self._without(kept), self.self_loops)
+        held = SparseMatrix.from_scipy(adjacency, symmetric=True, device=self.device)
+        mask = torch.from_numpy(columns).to(self.device) if masked else None
+        return View(held, self.features, None, held, mask)
+
+    def _without(self, kept: Any) -> Any:
+        """A with the edges that are kept."""
+        if kept.all():
+            return self.adjacency
+        entries = kept[self.edge_of]
+        counts = np.bincount(self.rows[entries], minlength=self.adjacency.shape[0])
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        parts = self.adjacency.data[entries], self.adjacency.indices[entries], starts
+        return sp.csr_array(parts, shape=self.adjacency.shape)
+
+
+def _edges(adjacency: Any, rows: Any) -> tuple[int, Any]:
+    """How many undirected edges there are, and which of them each entry of A belongs to."""
+    columns = adjacency.indices.astype(np.int64)
+    least, most = np.minimum(rows, columns), np.maximum(rows, columns)
+    known, edge_of = np.unique(least * adjacency.shape[0] + most, return_inverse=True)
+    return known.size, edge_of
