@@ -57,8 +57,9 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
     assert "--hidden must be a whole number of at least 1, not '-5'" in fails(
         capsys, "train", "citeseer", "--out", new, "--hidden", "-5"
     )
-    assert "--scope must be a whole number of at least 0, 'component', 'graph' or 'auto', not '-1'" in fails(
-        capsys, "train", "citeseer", "--out", new, "--scope", "-1"
+    assert (
+        "--scope must be a whole number of at least 0, 'component', 'graph' or 'auto', not '-1'"
+        in fails(capsys, "train", "citeseer", "--out", new, "--scope", "-1")
     )
     assert "is not a graph that ugcl can read" in fails(capsys, "train", text, "--out", new)
     assert not new.exists()

@@ -28,7 +28,10 @@ def resolve(preset: str = "fast", size: int = 40, name: str = "", **given: Any) 
         ({"hidden": -5}, "hidden must be a whole number of at least 1, not -5"),
         ({"hidden": 2.5}, "hidden must be a whole number"),
         ({"hidden": True}, "hidden must be a whole number"),
-        ({"scope": -1}, "scope must be a whole number of at least 0, 'component', 'graph' or 'auto', not -1"),
+        (
+            {"scope": -1},
+            "scope must be a whole number of at least 0, 'component', 'graph' or 'auto', not -1",
+        ),
         ({"readout_scope": "far"}, "readout_scope must be a whole number"),
         ({"sample": 1}, "sample must be a whole number of at least 2 or 'all', not 1"),
         ({"sampling": "snowball"}, "sampling must be one of random, window, ball"),

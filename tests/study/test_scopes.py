@@ -47,7 +47,7 @@ def test_scores_are_kept_and_the_study_goes_on(
     part = scope_study(plan(graph_file, tmp_path, should_stop=lambda: next(asked)), 3)
     assert part["seeds"] == 0
     first = scope_study(plan(graph_file, tmp_path), 3)
-    monkeypatch.setattr("ugcl.study.scopes.honest_outcomes", lambda *a: pytest.fail("scored"))
+    monkeypatch.setattr("ugcl.study.kept.honest_outcomes", lambda *a: pytest.fail("scored"))
     assert scope_study(plan(graph_file, tmp_path), 3) == first
 
 

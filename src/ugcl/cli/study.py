@@ -7,7 +7,7 @@ import shlex
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ugcl.cli.common import (
     INTERRUPTED,
@@ -22,9 +22,17 @@ from ugcl.cli.common import (
     whole,
 )
 from ugcl.cli.progress import Progress
-from ugcl.errors import UGCLError
-from ugcl.methods import DEFAULT_PRESET
-from ugcl.study import PROTOCOLS, Plan, Variant, accuracy_study, paired_study, scope_study
+from ugcl.methods import DEFAULT_PRESET, METHODS
+from ugcl.scope import ScopeName
+from ugcl.study import (
+    PROTOCOLS,
+    Plan,
+    Variant,
+    accuracy_study,
+    paired_study,
+    scope_study,
+    tuned_study,
+)
 
 HEADS = (
     "settings",
@@ -53,10 +61,12 @@ def register(commands: Any) -> None:
         "--runs", default="runs/study", metavar="DIR", help="where to keep the runs (runs/study)"
     )
     parser.add_argument(
+        "--method", default="ugcl", help=f"one of: {', '.join(METHODS)} (default: ugcl)"
+    )
+    parser.add_argument(
         "--settings",
         nargs="+",
-        type=_variant,
-        default=[Variant.parse(DEFAULT_PRESET)],
+        default=[DEFAULT_PRESET],
         metavar="PRESET[:NAME=VALUE,...]",
         help=f"which presets, each with changes or without (default: {DEFAULT_PRESET})",
     )
@@ -70,7 +80,6 @@ def register(commands: Any) -> None:
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--against",
-        type=_variant,
         metavar="PRESET[:NAME=VALUE,...]",
         help="instead compare each with this one: the honest probe, paired node by node",
     )
@@ -80,6 +89,14 @@ def register(commands: Any) -> None:
         metavar="N",
         help="instead read out at n = 0, ..., N: the honest probe, each n against the best",
     )
+    instead.add_argument(
+        "--tune-scopes",
+        nargs="+",
+        type=_scope,
+        metavar="SCOPE",
+        help="instead choose the scope of training, then that of the readout, among these on "
+        "validation nodes: the honest probe, each against the method's own scope",
+    )
     add_data_root(parser)
     add_compute_options(parser)
 
@@ -87,12 +104,14 @@ def register(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, or go on with it."""
     out = Path(arguments.out)
+    variants = [Variant.parse(text, arguments.method) for text in arguments.settings]
     with StopRequest() as stop:
         plan = Plan(
             arguments.graph,
             out,
             Path(arguments.runs) / out.stem,
-            variants=arguments.settings,
+            method=arguments.method,
+            variants=variants,
             seeds=arguments.seeds,
             splits=arguments.splits,
             command=shlex.join(["ugcl", *sys.argv[1:]]),
@@ -105,15 +124,20 @@ def run(arguments: argparse.Namespace) -> int:
         )
         if arguments.scopes is not None:
             result = scope_study(plan, arguments.scopes)
+        elif arguments.tune_scopes is not None:
+            steps = [scope for scope in arguments.tune_scopes if isinstance(scope, int)]
+            result = tuned_study(plan, arguments.tune_scopes, steps)
         elif arguments.against is None:
             result = accuracy_study(plan)
         else:
-            result = paired_study(plan, arguments.against)
-        stopped = stop() and not _complete(result, arguments)
+            result = paired_study(plan, Variant.parse(arguments.against, arguments.method))
+        stopped = stop() and not _complete(result, arguments, variants)
     if arguments.json:
         print_json(result)
     elif arguments.scopes is not None:
         _print_scopes(result)
+    elif arguments.tune_scopes is not None:
+        _print_tuned(result)
     elif arguments.against is not None:
         _print_paired(result)
     else:
@@ -124,13 +148,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _complete(result: dict[str, Any], arguments: argparse.Namespace) -> bool:
+def _complete(
+    result: dict[str, Any], arguments: argparse.Namespace, variants: list[Variant]
+) -> bool:
     """Whether all that was asked for is there, whatever else the file holds."""
-    if arguments.scopes is not None:
+    if arguments.scopes is not None or arguments.tune_scopes is not None:
         return bool(result["seeds"] == arguments.seeds)
     probes = PROTOCOLS if arguments.against is None else (None,)
     there = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
-    asked = product(map(str, arguments.settings), range(arguments.seeds), probes)
+    asked = product(map(str, variants), range(arguments.seeds), probes)
     return there.issuperset(asked)
 
 
@@ -167,6 +193,29 @@ def _print_scopes(result: dict[str, Any]) -> None:
     )
 
 
+def _print_tuned(result: dict[str, Any]) -> None:
+    print(
+        f"{result['method']}, {result['variant']}, {result['seeds']} seeds, the honest probe on "
+        f"{result['splits']} splits"
+    )
+    if not result["seeds"]:
+        return
+    own, tuned = result["own"], ("chosen on validation nodes",)
+    rows = [(f"own: {own['scope']}, readout {own['readout_scope']}", result["accuracy"], None)]
+    for name in ("training", "readout"):
+        table = result[name]
+        others = [(row["scope"], row["accuracy"], row["gain"]) for row in table["scopes"][1:]]
+        others.append((*tuned, table["accuracy"], table["gain"]))
+        rows += [(f"{name} {scope}", accuracy, gain) for scope, accuracy, gain in others]
+    print_table(
+        ("scope", "accuracy", "gain over its own"),
+        (
+            (scope, figure(accuracy), "" if gain is None else _difference(gain, 2))
+            for scope, accuracy, gain in rows
+        ),
+    )
+
+
 def _print(result: dict[str, Any]) -> None:
     print_table(
         HEADS,
@@ -197,8 +246,5 @@ def _difference(of: dict[str, Any], digits: int = 1) -> str:
     return f"{mean} [{low}, {high}]"
 
 
-def _variant(text: str) -> Variant:
-    try:
-        return Variant.parse(text)
-    except UGCLError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+def _scope(text: str) -> int | str:
+    return text if text in get_args(ScopeName) else whole(0)(text)

@@ -35,10 +35,12 @@ class Outcomes:
     Attributes:
         tested: J x N, whether split j tests node v.
         correct: J x N, whether it was classified correctly; False where it was not tested.
+        validation: J accuracies on the splits' validation nodes, in percent, where they are known.
     """
 
     tested: npt.NDArray[np.bool_]
     correct: npt.NDArray[np.bool_]
+    validation: npt.NDArray[np.float64] | None = None
 
     @classmethod
     def gather(
@@ -46,13 +48,14 @@ class Outcomes:
         num_nodes: int,
         nodes: Sequence[npt.NDArray[np.int64]],
         correct: Sequence[npt.NDArray[np.bool_]],
+        validation: npt.NDArray[np.float64] | None = None,
     ) -> Outcomes:
         """From each split's test nodes and their outcomes."""
         table = np.zeros((2, len(nodes), num_nodes), dtype=bool)
         for split, (members, right) in enumerate(zip(nodes, correct, strict=True)):
             table[0, split, members] = True
             table[1, split, members] = right
-        return cls(table[0], table[1])
+        return cls(table[0], table[1], validation)
 
     def accuracy(self) -> Estimate:
         """Mean accuracy over the splits, in percent."""

@@ -4,7 +4,7 @@ from ugcl.methods.method import Method
 from ugcl.methods.model import Model
 from ugcl.methods.presets import DEFAULT_PRESET, Preset
 from ugcl.methods.recipe import Recipe, RecipeModel, RecipeSettings
-from ugcl.methods.registry import METHODS, method_named
+from ugcl.methods.registry import METHODS, method_named, register
 from ugcl.methods.settings import Settings
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "RecipeSettings",
     "Settings",
     "method_named",
+    "register",
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ugcl.errors import UGCLError
 from ugcl.methods.ablations import ABLATIONS
 from ugcl.methods.bgrl import BGRL
@@ -13,9 +11,19 @@ from ugcl.methods.method import Method
 from ugcl.methods.ugcl import UGCL
 from ugcl.suggest import unknown
 
-METHODS: Mapping[str, Method] = {
-    method.name: method for method in (UGCL, *ABLATIONS, GRACE, DGI, BGRL)
-}
+METHODS: dict[str, Method] = {}
+
+
+def register(method: Method) -> Method:
+    """Make a method known by its name, one of this package or one of your own."""
+    if method.name in METHODS:
+        raise UGCLError(f"there is a method '{method.name}' already: give yours another name")
+    METHODS[method.name] = method
+    return method
+
+
+for _method in (UGCL, *ABLATIONS, GRACE, DGI, BGRL):
+    register(_method)
 
 
 def method_named(name: str) -> Method:

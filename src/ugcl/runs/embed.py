@@ -8,15 +8,16 @@ import numpy.typing as npt
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.runs.folder import Run
+from ugcl.scope import ScopeName
 
 
 def embed_graph(
-    run: Run, graph: Graph, device: str = "cpu", readout_scope: int | None = None
+    run: Run, graph: Graph, device: str = "cpu", readout_scope: int | ScopeName | None = None
 ) -> npt.NDArray[np.float32]:
     """Embeddings of a graph, the run's own or another with the same features.
 
-    With `readout_scope` they are read out at this n instead of the run's own: one training serves
-    all of them.
+    With `readout_scope` they are read out at this scope instead of the run's own: one training
+    serves all of them.
     """
     trained_on = run.metrics()["features"]
     if graph.num_features != trained_on:

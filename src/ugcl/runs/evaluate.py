@@ -210,7 +210,10 @@ def honest_outcomes(
     assert labels is not None
     scores = [linear_probe(embeddings, labels, split, "honest") for split in splits]
     return Outcomes.gather(
-        graph.num_nodes, [split["test"] for split in splits], [score.correct for score in scores]
+        graph.num_nodes,
+        [split["test"] for split in splits],
+        [score.correct for score in scores],
+        np.array([score.validation for score in scores], dtype=np.float64),
     )
 
 

@@ -19,6 +19,7 @@ from ugcl.files import atomic, write_json, write_npy, write_text
 from ugcl.graph import Graph
 from ugcl.methods import Model
 from ugcl.runs.config import RunConfig
+from ugcl.scope import ScopeName
 
 RESULTS = ("model.safetensors", "embeddings.npy", "nodes.parquet", "metrics.json")
 """What a finished run holds besides its configuration and its log."""
@@ -96,7 +97,7 @@ class Run:
             raise self._damaged("embeddings.npy", error) from error
         return mapped
 
-    def model(self, readout_scope: int | None = None) -> Model:
+    def model(self, readout_scope: int | ScopeName | None = None) -> Model:
         """The trained model, on the CPU; it reads out at another n if one is given."""
         changes = {} if readout_scope is None else {"readout_scope": readout_scope}
         config = replace(self.config, settings=self.config.settings.replace(**changes))

@@ -5,6 +5,7 @@ from ugcl.study.paired import paired_study
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
 from ugcl.study.scopes import scope_study
+from ugcl.study.tuned import tuned_study
 from ugcl.study.variant import Variant
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "paired_study",
     "published_accuracy",
     "scope_study",
+    "tuned_study",
 ]

@@ -66,7 +66,8 @@ class Plan:
     def train(self, variant: Variant, seed: int) -> Run | None:
         """The run, trained to its end; None if somebody asked to stop."""
         config, loaded = self.configure(variant, seed)
-        folder = self.runs / f"{variant}-{seed}".replace(":", "+")
+        of_method = "" if self.method == "ugcl" else f"{self.method}-"
+        folder = self.runs / f"{of_method}{variant}-{seed}".replace(":", "+")
         run = open_run(folder, config, loaded, resume=True)
         title = self.title(variant, seed)
         train_run(run, loaded, reporter=self.reporter(title), should_stop=self.should_stop)
@@ -74,7 +75,7 @@ class Plan:
 
     def title(self, variant: Variant, seed: int) -> str:
         """What a run is called in progress reports."""
-        return f"{self.graph}, {variant}, seed {seed}"
+        return f"{self.method} on {self.graph}, {variant}, seed {seed}"
 
     def commands(self, known: list[str]) -> list[str]:
         """The commands that made the result so far, with this one."""

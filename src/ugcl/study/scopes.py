@@ -7,23 +7,17 @@ the best on the very outcomes that regret is measured by, so regrets are rather 
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ugcl.data.splits import Split
 from ugcl.errors import UGCLError
 from ugcl.evaluation import Outcomes
-from ugcl.files import atomic, check_writable, write_json
-from ugcl.graph import Graph
+from ugcl.files import check_writable, write_json
 from ugcl.provenance import source_commit
-from ugcl.runs import Run, embed_graph
 from ugcl.runs.config import graph_name
-from ugcl.runs.evaluate import honest_outcomes, random_splits
+from ugcl.runs.evaluate import random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
+from ugcl.study.kept import kept_outcomes
 from ugcl.study.plan import Plan
 
 Scored = dict[tuple[int, int], Outcomes]
@@ -43,6 +37,7 @@ def scope_study(plan: Plan, most: int) -> dict[str, Any]:
     splits = random_splits(graph, plan.splits)
     about = {
         "graph": graph_name(plan.graph),
+        **({} if plan.method == "ugcl" else {"method": plan.method}),
         "variant": str(variant),
         "splits": plan.splits,
         "settings": config.settings.values(),
@@ -57,32 +52,9 @@ def scope_study(plan: Plan, most: int) -> dict[str, Any]:
             if run is None or plan.should_stop():
                 return _result(about, commands, scored, most)
             plan.tell(f"{plan.title(variant, seed)}: scoring n = {n} on {plan.splits} splits")
-            scored[seed, n] = _outcomes(run, graph, splits, n)
+            scored[seed, n] = kept_outcomes(run, graph, splits, n)
         write_json(plan.out, _result(about, commands, scored, most))
     return _result(about, commands, scored, most)
-
-
-def _outcomes(run: Run, graph: Graph, splits: Sequence[Split], n: int) -> Outcomes:
-    parts = [split[name].tobytes() for split in splits for name in sorted(split)]
-    assert graph.labels is not None
-    digest = hashlib.sha256(b"".join([graph.labels.tobytes(), *parts])).hexdigest()[:16]
-    kept = run.path / f"outcomes-{n}-{digest}.npz"
-    if kept.is_file():
-        with np.load(kept) as held:
-            tested, correct = (
-                np.unpackbits(held[name], axis=1, count=graph.num_nodes).astype(bool)
-                for name in ("tested", "correct")
-            )
-        return Outcomes(tested, correct)
-    embeddings = embed_graph(run, graph, run.config.device, readout_scope=n)
-    found = honest_outcomes(embeddings, graph, splits)
-    with atomic(kept) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(
-            file,
-            tested=np.packbits(found.tested, axis=1),
-            correct=np.packbits(found.correct, axis=1),
-        )
-    return found
 
 
 def _result(

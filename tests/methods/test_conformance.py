@@ -1,0 +1,493 @@
+"""What every method promises, by registration: a new one is tested without a line here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from itertools import combinations
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from conftest import make_graph
+from ugcl import Embedder, Graph, UGCLError
+from ugcl.cli import main
+from ugcl.data import DATASETS
+from ugcl.methods import METHODS, Model
+from ugcl.methods.method import Kind
+from ugcl.methods.options import flag, option_of
+from ugcl.runs import Run, embed_graph, new_config, open_run, train_run
+from ugcl.training import train
+
+SMALL: dict[str, Any] = {
+    "epochs": 3,
+    "lr": 0.01,
+    "hidden": 8,
+    "projector": 8,
+    "predictor": 8,
+    "warmup": 1,
+    "sample": 30,
+    "negatives": 10,
+}
+"""What keeps training short; a method takes of it what it has."""
+
+RESULTS = ("config.toml", "model.safetensors", "embeddings.npy", "nodes.parquet")
+
+CONTRASTIVE = [name for name, method in METHODS.items() if method.kind == "contrastive"]
+WITHOUT_LABELS = [name for name, method in METHODS.items() if "Y" not in method.needs]
+INDUCTIVE = [name for name, method in METHODS.items() if method.inductive]
+PRESETS = [(name, preset) for name, method in METHODS.items() for preset in method.presets]
+COUNTS = [
+    (name, field.name)
+    for name, method in METHODS.items()
+    for field in fields(method.settings)
+    if option_of(field).metavar == "N|all"
+]
+
+every_method = pytest.mark.parametrize("name", METHODS)
+every_preset = pytest.mark.parametrize(("name", "preset"), PRESETS)
+
+
+def settings_of(name: str) -> set[str]:
+    return {field.name for field in fields(METHODS[name].settings)}
+
+
+def small(name: str, **given: Any) -> dict[str, Any]:
+    return {key: value for key, value in (SMALL | given).items() if key in settings_of(name)}
+
+
+def fitted(
+    name: str,
+    graph: Graph,
+    preset: str = "fast",
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    **given: Any,
+) -> Embedder:
+    options = small(name, **given)
+    return Embedder(name, preset, options=options, seed=seed, device=device).fit(graph)
+
+
+def untrained(name: str, graph: Graph, **given: Any) -> tuple[Model, Any]:
+    method = METHODS[name]
+    scopes = {"scope": 2, "readout_scope": 2}
+    settings = method.resolve("fast", graph, small(name, **scopes | given))
+    return method.build(graph.num_features, settings, 0), settings
+
+
+def trained_run(name: str, file: Path, out: Path, **given: Any) -> Run:
+    config, graph = new_config(str(file), method=name, given=small(name, **given))
+    run = open_run(out, config, graph, resume=False)
+    train_run(run, graph)
+    return run
+
+
+def assert_same_bits(one: Path, other: Path) -> None:
+    for file in RESULTS:
+        assert (one / file).read_bytes() == (other / file).read_bytes(), file
+
+
+def assert_usable(embedder: Embedder, graph: Graph, width: int = 8) -> None:
+    assert np.isfinite(embedder.loss_).all()
+    embeddings = embedder.embed(graph)
+    assert embeddings.shape == (graph.num_nodes, width)
+    assert embeddings.dtype == np.float32
+    assert np.isfinite(embeddings).all()
+
+
+def side_by_side(*graphs: Graph) -> Graph:
+    return Graph(
+        sp.block_diag([graph.adjacency for graph in graphs], format="csr"),
+        sp.vstack([graph.features for graph in graphs], format="csr"),
+    )
+
+
+def reweighted(graph: Graph) -> Graph:
+    scale = sp.diags_array(np.linspace(0.2, 3, graph.num_nodes))
+    return Graph(scale @ graph.adjacency @ scale, graph.features)
+
+
+@every_method
+def test_the_registry_tells_what_a_user_wants_to_know(name: str) -> None:
+    method = METHODS[name]
+    assert method.name == name
+    assert method.kind in get_args(Kind)
+    assert method.needs
+    assert set(method.needs) <= {"X", "A", "Y"}
+    assert ("Y" in method.needs) == (method.kind == "supervised")
+    assert method.scope.strip()
+    assert method.paper.strip()
+    assert all(preset.about.strip() for preset in method.presets.values())
+
+
+@every_method
+def test_one_seed_gives_one_result_and_two_seeds_two(name: str, graph: Graph) -> None:
+    one, again, other = (fitted(name, graph, seed=seed) for seed in (1, 1, 2))
+    assert one.loss_ == again.loss_
+    np.testing.assert_array_equal(one.embed(graph), again.embed(graph))
+    assert not np.array_equal(one.embed(graph), other.embed(graph))
+
+
+@every_method
+def test_the_state_of_other_random_numbers_does_not_matter(name: str, graph: Graph) -> None:
+    found = []
+    for state in (0, 1):
+        torch.manual_seed(state)
+        np.random.seed(state)  # noqa: NPY002 (this is what must not be used)
+        found.append(fitted(name, graph).embed(graph))
+    np.testing.assert_array_equal(*found)
+
+
+@every_method
+def test_training_changes_every_parameter_and_the_embeddings(name: str, graph: Graph) -> None:
+    before, after = (fitted(name, graph, epochs=epochs) for epochs in (0, 3))
+    assert before.loss_ == []
+    assert len(after.loss_) == 3
+    assert_usable(after, graph)
+    others = dict(after.model_.named_parameters())
+    for key, value in before.model_.named_parameters():
+        assert not torch.equal(value, others[key]), key
+    assert not np.array_equal(before.embed(graph), after.embed(graph))
+
+
+@every_method
+def test_the_loss_falls(name: str, graph: Graph) -> None:
+    losses = fitted(name, graph, epochs=40).loss_
+    assert np.mean(losses[-5:]) < np.mean(losses[:5])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(
+                name == "bgrl",
+                reason="batch normalisation takes the biases away again: Adam trains them on noise",
+                strict=True,
+            ),
+        )
+        for name in METHODS
+    ],
+)
+def test_no_parameter_is_trained_on_rounding_errors_alone(name: str, graph: Graph) -> None:
+    model, _ = untrained(name, graph)
+    model.pretext(graph, "cpu")(0).backward()
+    slopes = {
+        key: float(value.grad.abs().max())
+        for key, value in model.named_parameters()
+        if value.requires_grad and value.grad is not None
+    }
+    assert slopes
+    assert min(slopes.values()) > 1e-5 * max(slopes.values()), min(slopes, key=slopes.__getitem__)
+
+
+@every_method
+def test_a_loss_that_is_not_finite_is_told(name: str, graph: Graph) -> None:
+    model, settings = untrained(name, graph)
+    with torch.no_grad():
+        next(model.parameters()).fill_(float("nan"))
+    with pytest.raises(UGCLError, match=r"^the loss is nan in epoch 1: use a smaller --lr"):
+        train(model, graph, settings)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(
+                "temperature" not in settings_of(name),
+                reason="the training loop recommends --temperature to every method",
+                strict=True,
+            ),
+        )
+        for name in METHODS
+    ],
+)
+def test_a_loss_that_is_not_finite_recommends_flags_of_the_method(name: str, graph: Graph) -> None:
+    model, settings = untrained(name, graph)
+    with torch.no_grad():
+        next(model.parameters()).fill_(float("nan"))
+    with pytest.raises(UGCLError) as told:
+        train(model, graph, settings)
+    assert set(re.findall(r"--[a-z-]+", str(told.value))) <= {flag(n) for n in settings_of(name)}
+
+
+@every_method
+def test_a_stopped_and_resumed_run_equals_one_that_was_not(
+    name: str, graph_file: Path, tmp_path: Path
+) -> None:
+    whole = trained_run(name, graph_file, tmp_path / "whole", epochs=5)
+    config, graph = new_config(str(graph_file), method=name, given=small(name, epochs=5))
+    run = open_run(tmp_path / "resumed", config, graph, resume=True)
+    answers: Iterator[bool] = iter([False, True])
+    outcome = train_run(run, graph, should_stop=lambda: next(answers))
+    assert outcome is not None
+    assert (outcome.ended, outcome.epochs) == ("stopped", 2)
+    train_run(open_run(run.path, config, graph, resume=True), graph)
+    assert_same_bits(whole.path, run.path)
+
+
+@pytest.mark.parametrize("scaling", ["row", "tfidf"])
+@every_method
+def test_a_run_folder_gives_the_same_embeddings_and_repeats_its_bits(
+    name: str, scaling: str, graph: Graph, graph_file: Path, tmp_path: Path
+) -> None:
+    run = trained_run(name, graph_file, tmp_path / "run", feature_scaling=scaling)
+    embedder = fitted(name, graph, feature_scaling=scaling)
+    opened = Run.open(run.path)
+    np.testing.assert_array_equal(embedder.embed(graph), opened.embeddings())
+    np.testing.assert_array_equal(embed_graph(opened, graph), opened.embeddings())
+    if METHODS[name].inductive:
+        other = make_graph(25, seed=9)
+        np.testing.assert_array_equal(embed_graph(opened, other), embedder.embed(other))
+    config, out = run.path / "config.toml", tmp_path / "again"
+    assert main(["train", "--config", str(config), "--out", str(out)]) == 0
+    assert_same_bits(run.path, out)
+
+
+@every_preset
+def test_isolated_nodes_and_nodes_without_features_are_taken(name: str, preset: str) -> None:
+    graph = Graph.from_edges([[0, 1], [1, 2], [3, 4]], np.eye(9)[:, [0, 3, 5, 6]])
+    assert_usable(fitted(name, graph, preset, sample="all", negatives="all"), graph)
+
+
+@every_preset
+def test_one_feature_is_enough(name: str, preset: str) -> None:
+    graph = make_graph(40, 1)
+    assert_usable(fitted(name, graph, preset), graph)
+
+
+@every_preset
+def test_two_nodes_are_enough(name: str, preset: str) -> None:
+    graph = Graph.from_edges([[0, 1]], np.eye(2))
+    assert_usable(fitted(name, graph, preset, sample="all", negatives="all"), graph)
+
+
+@every_method
+def test_a_graph_in_pieces_is_trained_on(name: str) -> None:
+    graph = side_by_side(make_graph(20), make_graph(20, seed=1), make_graph(20, seed=2))
+    assert_usable(fitted(name, graph), graph)
+
+
+@pytest.mark.parametrize("scaling", ["none", "tfidf"])
+@pytest.mark.parametrize("readout_scope", [0, 2, "component"])
+@pytest.mark.parametrize("name", INDUCTIVE)
+def test_graphs_side_by_side_are_embedded_as_each_alone(
+    name: str, readout_scope: int | str, scaling: str
+) -> None:
+    seen, unseen = make_graph(40), make_graph(25, seed=9)
+    embedder = fitted(name, seen, readout_scope=readout_scope, feature_scaling=scaling)
+    alone = [embedder.embed(graph) for graph in (seen, unseen)]
+    assert alone[1].shape == (25, 8)
+    together = embedder.embed(side_by_side(seen, unseen))
+    np.testing.assert_allclose(together, np.vstack(alone), atol=1e-5)
+
+
+@every_method
+def test_edge_weights_count_in_training_and_in_embedding(name: str, graph: Graph) -> None:
+    other = reweighted(graph)
+    plain, weighted = fitted(name, graph), fitted(name, other)
+    assert plain.loss_ != weighted.loss_
+    assert_usable(weighted, other)
+    assert np.abs(plain.embed(graph) - plain.embed(other)).max() > 1e-3
+
+
+@pytest.mark.parametrize("scaling", ["none", "row", "l2", "tfidf"])
+@every_method
+def test_sparse_and_dense_features_are_the_same(name: str, scaling: str) -> None:
+    rng = np.random.default_rng(0)
+    features = (rng.random((40, 60)) < 0.08) * rng.random((40, 60))
+    edges = np.argwhere(sp.triu(make_graph(40).adjacency).toarray())
+    sparse, dense = (Graph.from_edges(edges, kind(features)) for kind in (sp.csr_array, np.array))
+    assert sp.issparse(sparse.features)
+    assert not sp.issparse(dense.features)
+    embedder = fitted(name, sparse, feature_scaling=scaling)
+    np.testing.assert_allclose(embedder.embed(sparse), embedder.embed(dense), atol=1e-6)
+    gradients = []
+    for graph in (sparse, dense):
+        model, _ = untrained(name, graph, feature_scaling=scaling)
+        model.pretext(graph, "cpu")(0).backward()
+        gradients.append([v.grad for v in model.parameters() if v.grad is not None])
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("readout_scope", [0, 2, "component", "graph"])
+@every_method
+def test_permuted_nodes_have_permuted_embeddings(name: str, readout_scope: int | str) -> None:
+    graph = make_graph(40)
+    order = np.random.default_rng(3).permutation(40)
+    permuted = Graph(graph.adjacency[order][:, order], graph.features[order])
+    embedder = fitted(name, graph, readout_scope=readout_scope)
+    embeddings = embedder.embed(graph)
+    np.testing.assert_allclose(embedder.embed(permuted), embeddings[order], atol=1e-5)
+    assert not np.allclose(embeddings, embeddings[order], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("readout", "width"),
+    [("sum", 8), ("mean", 8), ("concat", 16), ("hidden", 8), ("context", 8), ("context-l2", 8)],
+)
+@pytest.mark.parametrize("name", CONTRASTIVE)
+def test_embeddings_are_as_wide_as_promised(
+    name: str, readout: str, width: int, graph: Graph
+) -> None:
+    embedder = fitted(name, graph, readout=readout, scope=1, readout_scope=2)
+    assert_usable(embedder, graph, width)
+    hidden, context = (
+        fitted(name, graph, readout=part, scope=1, readout_scope=2).embed(graph)
+        for part in ("hidden", "context")
+    )
+    expected = {
+        "sum": hidden + context,
+        "mean": (hidden + context) / 2,
+        "concat": np.hstack([hidden, context]),
+        "hidden": hidden,
+        "context": context,
+        "context-l2": context / np.maximum(np.linalg.norm(context, axis=1, keepdims=True), 1e-12),
+    }[readout]
+    np.testing.assert_allclose(embedder.embed(graph), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("scope", [0, 3, "component", "graph", "auto"])
+@pytest.mark.parametrize(
+    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name in CONTRASTIVE]
+)
+def test_every_scope_of_training_goes_with_every_scope_of_the_readout(
+    name: str, preset: str, scope: int | str
+) -> None:
+    graph = make_graph(60)
+    found = [
+        fitted(name, graph, preset, scope=scope, readout_scope=readout_scope)
+        for readout_scope in (0, 2, "component", "graph")
+    ]
+    for embedder in found:
+        assert_usable(embedder, graph)
+        assert embedder.loss_ == found[0].loss_
+        assert (embedder.scope_choice_ is not None) == (scope == "auto")
+        chosen = embedder.settings_.values()["scope"]
+        assert isinstance(chosen, int) if scope == "auto" else chosen == scope
+    for one, other in combinations(found, 2):
+        assert np.abs(one.embed(graph) - other.embed(graph)).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", CONTRASTIVE)
+def test_scopes_of_training_differ(name: str) -> None:
+    graph = make_graph(60)
+    losses = [fitted(name, graph, scope=s).loss_ for s in (0, 3, "component", "graph")]
+    for one, other in combinations(losses, 2):
+        assert np.abs(np.subtract(one, other)).max() > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [
+        pytest.param(
+            name,
+            preset,
+            marks=pytest.mark.xfail(
+                METHODS[name].presets[preset].base.get("context") == "lazy",
+                reason="lazy steps have another diagonal than component_basis expects",
+                strict=True,
+            ),
+        )
+        for name, preset in PRESETS
+        if name in CONTRASTIVE
+    ],
+)
+def test_the_component_is_a_scope_without_subsampling_too(name: str, preset: str) -> None:
+    graph = make_graph(60)
+    assert_usable(fitted(name, graph, preset, scope="component", sample="all"), graph)
+
+
+@pytest.mark.parametrize("name", WITHOUT_LABELS)
+def test_labels_splits_and_ids_are_never_looked_at(name: str) -> None:
+    plain = make_graph(labels=None, splits={})
+    labelled = make_graph(labels=np.arange(40) % 5, ids=[f"n{i}" for i in range(40)])
+    found = [fitted(name, graph) for graph in (plain, labelled)]
+    assert found[0].loss_ == found[1].loss_
+    np.testing.assert_array_equal(found[0].embed(plain), found[1].embed(labelled))
+
+
+@every_method
+def test_tf_idf_weights_are_those_of_the_graph_trained_on(name: str, graph: Graph) -> None:
+    embedder = fitted(name, graph, feature_scaling="tfidf")
+    assert_usable(embedder, graph)
+    assert embedder.loss_ != fitted(name, graph, feature_scaling="l2").loss_
+    rare = Graph(graph.adjacency, graph.features * (np.arange(12) < 6)[None, :])
+    rarer = side_by_side(rare, rare)  # has the same rows, but other frequencies than the graph
+    np.testing.assert_allclose(embedder.embed(rarer)[:40], embedder.embed(rare), atol=1e-5)
+
+
+@every_method
+def test_there_is_a_fast_preset_and_a_papers(name: str) -> None:
+    assert {"fast", "paper"} <= set(METHODS[name].presets)
+
+
+@every_preset
+def test_a_preset_gives_every_setting_and_no_other(name: str, preset: str) -> None:
+    values, names = METHODS[name].presets[preset], settings_of(name)
+    assert names - {"readout_scope"} <= set(values.base) <= names
+    assert set(values.graphs) | set(values.stated) <= set(DATASETS)
+    assert values.ours <= names
+    for changes in values.graphs.values():
+        assert set(changes) <= names
+    for stated in values.stated.values():
+        assert stated <= values.ours
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@every_preset
+def test_a_preset_is_valid_for_every_data_set(name: str, preset: str, dataset: str) -> None:
+    method = METHODS[name]
+    settings = method.resolve(preset, make_graph(12, name=dataset), {})
+    assert isinstance(settings, method.settings)
+    shrunk = {key for _, key in COUNTS}
+    for key, value in method.presets[preset].values(dataset).items():
+        assert getattr(settings, key) == ("all" if key in shrunk else value), key
+
+
+@every_preset
+def test_a_preset_that_asks_for_more_nodes_than_there_are_is_shrunk(name: str, preset: str) -> None:
+    graph = make_graph(12)
+    counts = {key: None for key in ("sample", "negatives")}
+    options = {key: value for key, value in small(name).items() if key not in counts}
+    assert_usable(Embedder(name, preset, options=options).fit(graph), graph)
+
+
+@pytest.mark.parametrize(("name", "key"), COUNTS)
+def test_a_user_who_asks_for_more_nodes_than_there_are_is_told(name: str, key: str) -> None:
+    with pytest.raises(UGCLError, match=rf"^{flag(key)} 41 is more than the .* or 'all'$"):
+        METHODS[name].resolve("fast", make_graph(40), {key: 41})
+
+
+@every_method
+def test_a_setting_that_there_is_not_is_told(name: str) -> None:
+    with pytest.raises(UGCLError, match=r"^there is no setting 'width': the settings are .*hidden"):
+        METHODS[name].resolve("fast", make_graph(12), {"width": 3})
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device here")
+@every_method
+def test_cuda_trains_and_embeds_as_the_cpu_does(name: str, graph: Graph) -> None:
+    embedder = fitted(name, graph, device="cuda")
+    assert_usable(embedder, graph)
+    assert all(value.is_cuda for value in embedder.model_.parameters())
+    there = embedder.embed(graph)
+    np.testing.assert_allclose(embedder.model_.cpu().embed(graph, "cpu"), there, atol=1e-4)
+    first = fitted(name, graph, device="cpu").loss_[0]
+    assert embedder.loss_[0] == pytest.approx(first, abs=1e-4)
+
+
+@every_method
+def test_a_model_trained_on_the_cpu_stays_there(name: str, graph: Graph) -> None:
+    model = fitted(name, graph, device="cpu").model_
+    assert {value.device.type for value in model.parameters()} == {"cpu"}
