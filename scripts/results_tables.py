@@ -1,4 +1,4 @@
-"""Print the tables of the README and of docs/results/README.md from the result files.
+"""Print the tables of the README and of the pages in docs/results from the result files.
 
 python scripts/results_tables.py docs/results
 """
@@ -141,6 +141,61 @@ def _compared(folder: Path, chosen: Callable[[str], bool]) -> Iterator[str]:
                 )
 
 
+def methods(folder: Path) -> Iterator[str]:
+    """A line for each data set, method and variant: one split beside the published, and many."""
+    heads = ["data set", "method", "settings", "authors' probe", "published", "honest probe"]
+    heads += ["splits", "many splits", "untrained", "best control", "gain over it"]
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for study in by_method(folder):
+        for variant in variants(study):
+            honest, paper = (row_of(study, variant, probe) for probe in ("honest", "paper"))
+            best, mean = best_control(honest)
+            cells = [
+                study["graph"],
+                study["method"],
+                f"`{variant}`",
+                figure(paper["accuracy"]),
+                figure(study["published"]),
+                figure(honest["accuracy"]),
+                str(honest["splits"]),
+                figure(honest["accuracy_mean"]),
+                f"{honest['controls_mean']['untrained'][0]:.1f}",
+                f"{mean:.1f} ({best})",
+                gain(honest["differences"][best]),
+            ]
+            yield f"| {' | '.join(cells)} |"
+
+
+def tuned(folder: Path) -> Iterator[str]:
+    """A line for each data set and method: what a chosen scope adds to the method's own."""
+    heads = ["data set", "method", "seeds", "splits", "own scopes", "accuracy"]
+    heads += ["training scope chosen", "gain", "readout scope chosen", "gain"]
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for study in by_method(folder / "tuned"):
+        own = study["own"]
+        cells = [
+            study["graph"],
+            study["method"],
+            str(study["seeds"]),
+            str(study["splits"]),
+            f"{own['scope']}, {own['readout_scope']}",
+            figure(study["accuracy"]),
+        ]
+        for name in ("training", "readout"):
+            chosen = (f"{scope} ({count})" for scope, count in study[name]["chosen"].items())
+            cells += [", ".join(chosen), gain(study[name]["gain"], 2)]
+        yield f"| {' | '.join(cells)} |"
+
+
+def by_method(folder: Path) -> list[dict[str, Any]]:
+    """The studies in a folder, in the order of the catalogue and of the registry."""
+    found = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
+    graphs, named = list(DATASETS), list(METHODS)
+    return sorted(found, key=lambda s: (graphs.index(s["graph"]), named.index(s["method"])))
+
+
 def variants(study: dict[str, Any]) -> list[str]:
     """The variants of a study, in the order they were run."""
     return list(dict.fromkeys(row["variant"] for row in study["summary"]))
@@ -168,4 +223,5 @@ if __name__ == "__main__":
     timed = json.loads((place.parent / "bench" / "cold_start.json").read_text("utf-8"))
     print(*overview(found, timed), "", sep="\n")
     print(*one_split(found), "", *many_splits(found), "", *choices(place), sep="\n")
-    print("", *negatives(place), "", *fast(place), sep="\n")
+    print("", *negatives(place), "", *fast(place), "", sep="\n")
+    print(*methods(place / "methods"), "", *tuned(place / "methods"), sep="\n")

@@ -146,5 +146,5 @@ def _tell_of_collapse(collapse: dict[str, Any]) -> None:
         say(
             "warning: the embedding has collapsed (effective rank "
             f"{collapse['effective_rank']}, uniformity {collapse['uniformity']}): nodes can hardly "
-            "be told apart; try fewer epochs, a higher --temperature or a smaller --scope"
+            "be told apart; try fewer epochs, a smaller --lr or a smaller --scope"
         )

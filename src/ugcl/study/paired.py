@@ -27,7 +27,7 @@ from ugcl.study.variant import Variant
 def paired_study(plan: Plan, against: Variant) -> dict[str, Any]:
     """Compare the variants of a plan with another one, seed by seed, on the same random splits."""
     check_writable(plan.out)
-    result = _known(plan.out, graph_name(plan.graph), against, plan.splits)
+    result = _known(plan, against)
     result["commands"] = plan.commands(result["commands"])
     rows: list[dict[str, Any]] = result["rows"]
     base, graph = plan.configure(against, 0)
@@ -109,14 +109,15 @@ def _summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return result
 
 
-def _known(out: Path, graph: str, against: Variant, splits: int) -> dict[str, Any]:
+def _known(plan: Plan, against: Variant) -> dict[str, Any]:
     """What the result file holds, which must be of the same comparison, or an empty result."""
     needed = {"variant", "seed", "difference", "settings", "against_settings", "fingerprint"}
-    about = {"graph": graph, "against": str(against), "splits": splits}
+    out, graph, splits = plan.out, graph_name(plan.graph), plan.splits
+    about = {"graph": graph, "method": plan.method, "against": str(against), "splits": splits}
     if not out.is_file():
         return {"commands": [], **about, "summary": [], "rows": []}
     try:
-        read: dict[str, Any] = json.loads(out.read_text("utf-8"))
+        read: dict[str, Any] = {"method": "ugcl"} | json.loads(out.read_text("utf-8"))
         same = {name: read[name] for name in about} == about and "commands" in read
         same &= all(needed <= set(row) for row in read["rows"])
     except (KeyError, TypeError, ValueError):

@@ -37,7 +37,7 @@ def scope_study(plan: Plan, most: int) -> dict[str, Any]:
     splits = random_splits(graph, plan.splits)
     about = {
         "graph": graph_name(plan.graph),
-        **({} if plan.method == "ugcl" else {"method": plan.method}),
+        "method": plan.method,
         "variant": str(variant),
         "splits": plan.splits,
         "settings": config.settings.values(),
@@ -89,9 +89,9 @@ def _commands(plan: Plan, about: dict[str, Any], most: int) -> list[str]:
     """Those that made the result so far, which must be of the same runs and splits, and no more."""
     if not plan.out.is_file():
         return []
-    same = ("graph", "variant", "splits", "settings", "fingerprint")
+    same = ("graph", "method", "variant", "splits", "settings", "fingerprint")
     try:
-        read = json.loads(plan.out.read_text("utf-8"))
+        read = {"method": "ugcl"} | json.loads(plan.out.read_text("utf-8"))
         fits = all(read[name] == about[name] for name in same)
         if fits and read["seeds"] <= plan.seeds and len(read["scopes"]) in (0, most + 1):
             return list(read["commands"])

@@ -97,6 +97,8 @@ def train(
             group["lr"] = settings.rate(state.epoch)
         loss = step(loss_of, optimiser, state.epoch)
         model.after_step(state.epoch)
+        if not math.isfinite(loss):
+            raise _lost(loss, state.epoch, settings)
         state = _after_epoch(state, loss, time.perf_counter() - start)
         on_epoch(state)
         if should_stop() and state.epoch < settings.epochs:
@@ -109,11 +111,6 @@ def train(
 
 
 def _after_epoch(state: LoopState, loss: float, seconds: float) -> LoopState:
-    if not math.isfinite(loss):
-        raise UGCLError(
-            f"the loss is {loss} in epoch {state.epoch + 1}: use a smaller --lr or a larger "
-            "--temperature"
-        )
     better = loss < state.best - TOLERANCE
     return LoopState(
         epoch=state.epoch + 1,
@@ -122,6 +119,13 @@ def _after_epoch(state: LoopState, loss: float, seconds: float) -> LoopState:
         stale=0 if better else state.stale + 1,
         seconds=state.seconds + seconds,
     )
+
+
+def _lost(loss: float, epoch: int, settings: Settings) -> UGCLError:
+    wiser = "use a smaller --lr"
+    if "temperature" in settings.values():
+        wiser += " or a larger --temperature"
+    return UGCLError(f"the loss is {loss} in epoch {epoch + 1}: {wiser}")
 
 
 def _outcome(state: LoopState, ended: Literal["epochs", "patience", "stopped"]) -> Outcome:
