@@ -9,10 +9,12 @@ import shlex
 import sys
 from pathlib import Path
 from types import ModuleType
+from unittest.mock import patch
 
 import pytest
 
 from ugcl.cli import main
+from ugcl.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -27,13 +29,14 @@ def snippets(page: Path) -> list[tuple[str, str]]:
 def test_snippets_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for kind, text in snippets(page):
-        if kind == "python":
-            exec(compile(text, str(page), "exec"), names)
-            continue
-        for line in text.splitlines():
-            if line.startswith("$ ugcl "):
-                assert main(shlex.split(line, comments=True)[2:]) == 0, line
+    with patch.dict(METHODS):  # a page may register methods of its own
+        for kind, text in snippets(page):
+            if kind == "python":
+                exec(compile(text, str(page), "exec"), names)
+                continue
+            for line in text.splitlines():
+                if line.startswith("$ ugcl "):
+                    assert main(shlex.split(line, comments=True)[2:]) == 0, line
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

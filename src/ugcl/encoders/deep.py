@@ -18,16 +18,17 @@ BATCH_MOMENTUM = 0.1
 
 
 class DeepGCN(Encoder):
-    """Graph convolutions one after the other: `H <- act(norm(A H W + b))`, from H = X on.
+    """Graph convolutions one after the other: `H <- act(A H W + b)`, from H = X on.
 
-    Weights are Xavier-uniform, biases zero, slopes of PReLU 0.25: one for each layer.
+    Weights are Xavier-uniform, biases zero, slopes of PReLU 0.25: one for each layer. Where columns
+    are normalised there is no b, which the normalisation would take away again.
 
     Args:
         num_features: columns of X.
         widths: columns of H after each convolution.
         activation: after each of them, the last too.
-        batch_norm: normalise columns before it: in training to mean 0 and variance 1 over the
-            nodes of the view, in embedding by the moving averages of these.
+        batch_norm: instead of adding b, normalise columns: in training to mean 0 and variance 1
+            over the nodes of the view, in embedding by the moving averages of these.
         generator: the source of randomness.
     """
 
@@ -44,15 +45,14 @@ class DeepGCN(Encoder):
         self.width = widths[-1]
         sizes = zip((num_features, *widths[:-1]), widths, strict=True)
         self.weights = nn.ParameterList([torch.empty(size) for size in sizes])
-        self.biases = nn.ParameterList([torch.zeros(width) for width in widths])
+        self.biases = nn.ParameterList([] if batch_norm else [torch.zeros(w) for w in widths])
         for weight in self.weights:
             nn.init.xavier_uniform_(weight, generator=generator)
         self.activations = nn.ModuleList(
             nn.PReLU() if activation == "prelu" else nn.ReLU() for _ in widths
         )
         self.norms = nn.ModuleList(
-            nn.BatchNorm1d(width, momentum=BATCH_MOMENTUM) if batch_norm else nn.Identity()
-            for width in widths
+            nn.BatchNorm1d(width, momentum=BATCH_MOMENTUM) for width in widths if batch_norm
         )
 
     def forward(self, view: View) -> Tensor:
@@ -64,5 +64,6 @@ class DeepGCN(Encoder):
         return hidden
 
     def _activated(self, layer: int, linear: Tensor) -> Tensor:
-        activated: Tensor = self.activations[layer](self.norms[layer](linear + self.biases[layer]))
+        shifted = linear + self.biases[layer] if self.biases else self.norms[layer](linear)
+        activated: Tensor = self.activations[layer](shifted)
         return activated

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.nn import Parameter
+from torch.optim import Adam, Optimizer
 
 from ugcl.methods.options import number, share
 from ugcl.methods.recipe import RecipeSettings
@@ -21,6 +24,10 @@ class AugmentedSettings(RecipeSettings):
     mask_features_1: float = share("share of features masked in the first view")
     mask_features_2: float = share("share of features masked in the second view")
     weight_decay: float = number("weight decay of the optimiser", least=0)
+
+    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
+        """Adam with the weight decay in the gradient."""
+        return Adam(parameters, lr=self.lr, weight_decay=self.weight_decay, fused=True)
 
 
 def augmented_views(

@@ -26,6 +26,7 @@ from torch.nn import Parameter
 from torch.optim import AdamW, Optimizer
 
 from ugcl.encoders import DeepGCN
+from ugcl.graph import Graph
 from ugcl.methods.augmented import AugmentedSettings, augmentation, augmented_views
 from ugcl.methods.method import Method
 from ugcl.methods.options import share, whole
@@ -41,6 +42,12 @@ class BGRLSettings(AugmentedSettings):
     predictor: int = whole("width of the predictor", 1)
     momentum: float = share("how much of the target stays after an epoch, at the start")
     warmup: int = whole("epochs in which the learning rate rises", 0)
+
+    def fitted(self, graph: Graph, given: frozenset[str]) -> BGRLSettings:
+        """A warm-up of the preset's that is longer than all epochs becomes a tenth of them."""
+        if "warmup" in given or self.warmup < self.epochs:
+            return self
+        return self.replace(warmup=self.epochs // 10)
 
     def rate(self, epoch: int) -> float:
         """Linear up to `lr` during the warm-up, then half a cosine down to zero."""

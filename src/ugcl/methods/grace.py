@@ -15,13 +15,10 @@ a PReLU here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import torch
-from torch.nn import Parameter
-from torch.optim import Adam, Optimizer
 
 from ugcl.encoders import Activation, DeepGCN
 from ugcl.graph import Graph
@@ -50,10 +47,6 @@ class GRACESettings(AugmentedSettings):
         return self.replace(
             negatives=self.fit_count("negatives", others, "other nodes of a sample", given)
         )
-
-    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
-        """Adam with the weight decay in the gradient."""
-        return Adam(parameters, lr=self.lr, weight_decay=self.weight_decay, fused=True)
 
 
 def _encoder(num_features: int, settings: GRACESettings, generator: torch.Generator) -> DeepGCN:

@@ -15,7 +15,7 @@ from ugcl.views.view import Drawn, View, Views
 
 Normalisation = Literal["graph", "subgraph"]
 
-DEEP = 20
+DEEP = 10
 """Beyond so many steps a sliced subgraph is scaled, lest float32 lose what is left."""
 
 
@@ -79,11 +79,13 @@ class Subsampler(Views):
         return nodes, adjacency, self.features[nodes]
 
     def _view(self, adjacency: Any, features: Any, nodes: Nodes | None = None) -> View:
-        steps = lazy(adjacency) if self.context == "lazy" else None
-        if self.sliced is not None and nodes is not None:
-            if isinstance(self.scope, Component):
-                steps = self._own(nodes)
-            elif isinstance(self.scope, Power) and self.scope.n > DEEP:
+        sliced = nodes if self.sliced is not None else None
+        if isinstance(self.scope, Component):  # the limit of lazy steps, too
+            steps = None if sliced is None else self._own(sliced)
+        else:
+            steps = lazy(adjacency) if self.context == "lazy" else None
+            deep = isinstance(self.scope, Power) and self.scope.n > DEEP
+            if sliced is not None and deep:
                 steps = unit_radius(adjacency if steps is None else steps)
         return View.of(adjacency, features, self.device, steps=steps)
 

@@ -1,0 +1,653 @@
+"""Section IV of the paper: GRACE, GMI, DGI and MVGRL as one framework with different scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from scipy.sparse.csgraph import connected_components
+from torch.nn import functional
+
+import reference
+from conftest import make_graph
+from ugcl import Graph
+from ugcl.encoders import Encoder
+from ugcl.methods import METHODS, Recipe, RecipeModel, RecipeSettings
+from ugcl.methods import bgrl as bgrl_module
+from ugcl.methods import dgi as dgi_module
+from ugcl.methods import grace as grace_module
+from ugcl.methods import ugcl as ugcl_module
+from ugcl.methods.bgrl import BGRLSettings
+from ugcl.objectives import Objective
+from ugcl.scope import Component, Power, WholeGraph, normalised_adjacency
+from ugcl.sparse import SparseMatrix
+from ugcl.training import train
+from ugcl.training.loop import new_optimiser, step
+from ugcl.views import Drawn, View, sample_nodes, scale_features
+
+UGCL_FAMILY = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
+OTHERS = ("grace", "dgi", "bgrl")
+RECIPES: dict[str, Recipe[Any]] = {
+    "ugcl": ugcl_module.RECIPE,
+    "grace": grace_module.RECIPE,
+    "dgi": dgi_module.RECIPE,
+    "bgrl": bgrl_module.RECIPE,
+}
+
+
+class Recorder(Objective):
+    """Keeps what it is given to compare."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self.corrupted: torch.Tensor | None = None
+
+    def contrast(
+        self,
+        patch: torch.Tensor,
+        context: torch.Tensor,
+        corrupted: torch.Tensor | None,
+        rng: np.random.Generator,
+    ) -> torch.Tensor:
+        self.pairs.append((patch.detach(), context.detach()))
+        self.corrupted = corrupted
+        return patch.sum()
+
+
+class RawFeatures(Encoder):
+    """H = X, without parameters."""
+
+    def __init__(self, num_features: int) -> None:
+        super().__init__()
+        self.width = num_features
+
+    def forward(self, view: View) -> torch.Tensor:
+        assert isinstance(view.features, SparseMatrix)
+        return view.features.matrix.to_dense()
+
+
+def settings_of(name: str, graph: Graph, preset: str = "paper", **given: Any) -> RecipeSettings:
+    settings = METHODS[name].resolve(preset, graph, given)
+    assert isinstance(settings, RecipeSettings)
+    return settings
+
+
+def model_of(name: str, graph: Graph, **given: Any) -> RecipeModel[Any]:
+    model = METHODS[name].build(graph.num_features, settings_of(name, graph, **given), 3)
+    assert isinstance(model, RecipeModel)
+    return model
+
+
+def recorded(
+    recipe: Recipe[Any], graph: Graph, settings: RecipeSettings, epoch: int = 0
+) -> tuple[RecipeModel[Any], Drawn, Recorder]:
+    """A recipe's step, with an objective that records instead of comparing."""
+    recipe = replace(recipe, objective=lambda settings, generator: Recorder())
+    model = RecipeModel(recipe, graph.num_features, settings, seed=3)
+    views = model.views(graph, "cpu")
+    drawn = views.draw(views.rng(epoch))
+    model.loss(drawn)
+    assert isinstance(model.objective, Recorder)
+    return model, drawn, model.objective
+
+
+def scaled_features(graph: Graph, settings: RecipeSettings) -> np.ndarray:
+    scaled = scale_features(graph.features, settings.feature_scaling)
+    return (scaled.toarray() if sp.issparse(scaled) else scaled).astype(float)
+
+
+def dense(matrix: SparseMatrix) -> torch.Tensor:
+    return matrix.matrix.to_dense().double()
+
+
+def edges_left(view: View) -> np.ndarray:
+    """The unweighted graph of a view."""
+    joined = (dense(view.adjacency) != 0).numpy().astype(float)
+    np.fill_diagonal(joined, 0)
+    return joined
+
+
+def gcn(encoder: torch.nn.Module, adjacency: np.ndarray, x: np.ndarray) -> np.ndarray:
+    held = {name: value.detach().double().numpy() for name, value in encoder.named_parameters()}
+    return reference.gcn(adjacency, x, held["weight"], held["bias"], float(held["slope"][0]))
+
+
+def component_limit(edges: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+    """sqrt(d_i) sum_j sqrt(d_j) h_j / sum_j d_j over j in i's component, d counting self-loops."""
+    degree = edges.sum(axis=1) + 1
+    _, labels = connected_components(edges)
+    rows = np.empty_like(hidden)
+    for i in range(len(edges)):
+        same = labels == labels[i]
+        root = np.sqrt(degree[same])
+        rows[i] = np.sqrt(degree[i]) * (root @ hidden[same]) / degree[same].sum()
+    return rows
+
+
+def doubled(model: RecipeModel[Any]) -> dict[str, torch.Tensor]:
+    """Copies of a model's parameters in float64, by name."""
+    return {
+        name: value.detach().double().requires_grad_() for name, value in model.named_parameters()
+    }
+
+
+def assert_equals_an_independent_step(
+    model: RecipeModel[Any], loss: torch.Tensor, of: Callable[[dict[str, torch.Tensor]], Any]
+) -> None:
+    """Loss and the gradients of all parameters."""
+    parameters = doubled(model)
+    expected = of(parameters)
+    gradients = torch.autograd.grad(expected, list(parameters.values()))
+    loss.backward()
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+    for (name, value), gradient in zip(model.named_parameters(), gradients, strict=True):
+        assert value.grad is not None, name
+        assert gradient.abs().max() > 1e-6, name
+        error = (value.grad.double() - gradient).abs().max() / gradient.abs().max()
+        assert error < 1e-4, name
+
+
+# Equation 6: MI(H, A^n H).
+
+
+@pytest.mark.parametrize("context", ["power", "lazy"])
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 30])
+@pytest.mark.parametrize("name", ["ugcl", "ugcl-sig"])
+def test_equation_6_contexts_are_powers_of_a_times_representations(
+    name: str, n: int, context: str
+) -> None:
+    """Of the auxiliary encoder, or where there is none of the encoder itself."""
+    graph = make_graph()
+    settings = settings_of(
+        name, graph, scope=n, hidden=6, sample=25, context=context, feature_scaling="l2"
+    )
+    recipe = METHODS[name].build(graph.num_features, settings, 3).recipe
+    model, _, recorder = recorded(recipe, graph, settings)
+    ((patch, contexts),) = recorder.pairs
+    nodes = sample_nodes(graph.adjacency, 25, settings.sampling, np.random.default_rng([3, 0]))
+    edges = graph.adjacency.toarray().astype(float)[np.ix_(nodes, nodes)]
+    a = reference.normalised_adjacency(edges)
+    x = scaled_features(graph, settings)[nodes]
+    walk = (np.eye(25) + a) / 2 if context == "lazy" else a
+    np.testing.assert_allclose(patch, gcn(model.primary, a, x), atol=1e-5)
+    hidden = gcn(model.auxiliary or model.primary, a, x)
+    np.testing.assert_allclose(contexts, np.linalg.matrix_power(walk, n) @ hidden, atol=1e-5)
+    assert recorder.corrupted is None
+
+
+# Equation 7, GRACE: MI(H of view 1, A^0 H of view 2).
+
+
+def grace_loss(
+    parameters: dict[str, torch.Tensor],
+    views: list[tuple[torch.Tensor, torch.Tensor]],
+    activation: str,
+    temperature: float,
+) -> torch.Tensor:
+    """GRACE as its authors have it: two convolutions, a projector, both directions."""
+
+    def encode(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        for layer in (0, 1):
+            x = a @ x @ parameters[f"primary.weights.{layer}"]
+            x = x + parameters[f"primary.biases.{layer}"]
+            if activation == "relu":
+                x = x.clamp(min=0)
+            else:
+                slope = parameters[f"primary.activations.{layer}.weight"]
+                x = torch.where(x > 0, x, slope * x)
+        return x
+
+    def project(h: torch.Tensor) -> torch.Tensor:
+        first, second = (parameters[f"objective.projector.weights.{layer}"] for layer in (0, 1))
+        b, c = (parameters[f"objective.projector.biases.{layer}"] for layer in (0, 1))
+        return functional.normalize(functional.elu(h @ first.T + b) @ second.T + c)
+
+    def semi_loss(z1: torch.Tensor, z2: torch.Tensor) -> torch.Tensor:
+        within, between = ((z1 @ z.T / temperature).exp() for z in (z1, z2))
+        others = within.sum(dim=1) + between.sum(dim=1) - within.diag()
+        return -(between.diag() / others).log()
+
+    z1, z2 = (project(encode(*view)) for view in views)
+    return ((semi_loss(z1, z2) + semi_loss(z2, z1)) / 2).mean()
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "prelu"])
+def test_equation_7_graces_step_equals_an_independent_grace(activation: str, sparse: bool) -> None:
+    graph = make_graph(sparse=sparse)
+    model = model_of("grace", graph, hidden=8, projector=5, activation=activation)
+    assert model.scope == Power(0)
+    views = model.views(graph, "cpu")
+    drawn = views.draw(views.rng(4))
+    x = torch.from_numpy(scaled_features(graph, model.settings))
+    same_views = [
+        (
+            torch.from_numpy(reference.normalised_adjacency(edges_left(view))),
+            x * view.mask.double(),
+        )
+        for view in drawn.views
+    ]
+    temperature = model.settings.temperature
+    assert_equals_an_independent_step(
+        model,
+        model.loss(drawn),
+        lambda parameters: grace_loss(parameters, same_views, activation, temperature),
+    )
+
+
+def test_equation_7_each_views_context_is_the_other_view() -> None:
+    graph = make_graph()
+    settings = settings_of("grace", graph, hidden=6)
+    model, drawn, recorder = recorded(grace_module.RECIPE, graph, settings)
+    first, second = (model.primary(view).detach() for view in drawn.views)
+    assert not torch.allclose(first, second, atol=1e-3)
+    (one, other) = recorder.pairs
+    for found, expected in zip((*one, *other), (first, second, second, first), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+# Equation 8, GMI: MI(H, A X).
+
+
+@pytest.mark.parametrize("sample", [25, "all"])
+def test_equation_8_raw_features_as_representations_are_contrasted_as_a_x(
+    sample: int | str,
+) -> None:
+    graph = Graph.from_edges(
+        np.argwhere(np.triu(make_graph().adjacency.toarray())),
+        sp.random_array((40, 30), density=0.1, rng=np.random.default_rng(0), format="csr"),
+    )
+    settings = settings_of("ugcl", graph, scope=1, hidden=30, sample=sample)
+    recipe = replace(
+        ugcl_module.RECIPE,
+        auxiliary=lambda num_features, settings, generator: RawFeatures(num_features),
+    )
+    model, _, recorder = recorded(recipe, graph, settings)
+    nodes = np.arange(40)
+    if sample != "all":
+        nodes = sample_nodes(graph.adjacency, 25, "random", np.random.default_rng([3, 0]))
+    edges = graph.adjacency.toarray().astype(float)[np.ix_(nodes, nodes)]
+    a, x = reference.normalised_adjacency(edges), graph.features.toarray()[nodes]
+    ((patch, context),) = recorder.pairs
+    np.testing.assert_allclose(context, a @ x, atol=1e-6)
+    np.testing.assert_allclose(patch, gcn(model.primary, a, x), atol=1e-5)
+
+
+# Equation 9, DGI: MI(H, A^inf H).
+
+
+def dgi_loss(
+    parameters: dict[str, torch.Tensor],
+    a: torch.Tensor,
+    x: torch.Tensor,
+    shuffled: torch.Tensor,
+    summary_of: Callable[[torch.Tensor], torch.Tensor],
+) -> torch.Tensor:
+    """DGI as its authors have it: a convolution, a readout, logits of real and shuffled nodes."""
+
+    def encode(features: torch.Tensor) -> torch.Tensor:
+        linear = a @ features @ parameters["primary.weight"] + parameters["primary.bias"]
+        return torch.where(linear > 0, linear, parameters["primary.slope"] * linear)
+
+    real, fake = encode(x), encode(shuffled)
+    summary = torch.sigmoid(summary_of(real))
+    weight, bias = parameters["objective.weight"], parameters["objective.bias"]
+    logits = torch.cat([((h @ weight) * summary).sum(dim=1) + bias for h in (real, fake)])
+    labels = torch.cat([torch.ones(len(x)), torch.zeros(len(x))]).double()
+    return functional.binary_cross_entropy_with_logits(logits, labels)
+
+
+def mean_pooling(hidden: torch.Tensor) -> torch.Tensor:
+    return hidden.mean(dim=0)
+
+
+def assert_equals_dgi(
+    graph: Graph, scope: str, summary_of: Callable[[torch.Tensor], torch.Tensor]
+) -> float:
+    """And so gives its loss."""
+    model = model_of("dgi", graph, hidden=8, scope=scope, feature_scaling="none")
+    with torch.no_grad():  # at the start the discriminator hardly sees the summary
+        model.objective.weight.mul_(5)
+    views = model.views(graph, "cpu")
+    x = scaled_features(graph, model.settings)
+    order = np.random.default_rng([3, 2]).permutation(graph.num_nodes)
+    a = reference.normalised_adjacency(graph.adjacency.toarray().astype(float))
+    dense_parts = [torch.from_numpy(part) for part in (a, x, x[order])]
+    loss = model.loss(views.draw(views.rng(2)))
+    assert_equals_an_independent_step(
+        model, loss, lambda parameters: dgi_loss(parameters, *dense_parts, summary_of)
+    )
+    return loss.item()
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_equation_9_dgis_step_equals_an_independent_dgi(sparse: bool) -> None:
+    graph = make_graph(sparse=sparse)
+    assert settings_of("dgi", graph).scope == "graph"
+    assert_equals_dgi(graph, "graph", mean_pooling)
+
+
+def connected(regular: bool, sparse: bool = True) -> Graph:
+    """A cycle with all nodes two apart joined too; or with chords at one end alone."""
+    nodes = np.arange(24)
+    edges = [np.stack([nodes, (nodes + by) % 24], axis=1) for by in (1, 2)]
+    if not regular:
+        edges[1] = np.stack([np.zeros(8, dtype=int), nodes[3:11]], axis=1)
+    features = make_graph(24, sparse=sparse).features
+    return Graph.from_edges(np.concatenate(edges), features)
+
+
+@pytest.mark.parametrize("regular", [True, False])
+def test_equation_9_the_infinite_power_weighs_nodes_by_square_roots_of_degrees(
+    regular: bool,
+) -> None:
+    graph = connected(regular)
+    settings = settings_of("dgi", graph, hidden=6, scope="component")
+    _, drawn, recorder = recorded(dgi_module.RECIPE, graph, settings)
+    ((patch, context),) = recorder.pairs
+    hidden, mean = patch.double().numpy(), patch.double().numpy().mean(axis=0)
+    degree = graph.adjacency.toarray().astype(float).sum(axis=1) + 1
+    root = np.sqrt(degree)
+    expected = np.outer(root, root @ hidden / degree.sum())
+    np.testing.assert_allclose(context, expected, atol=1e-6)
+    a = reference.normalised_adjacency(graph.adjacency.toarray().astype(float))
+    np.testing.assert_allclose(context, np.linalg.matrix_power(a, 10_000) @ hidden, atol=1e-6)
+    apart = np.abs(context.numpy() - mean).max() / np.abs(mean).max()
+    assert apart < 1e-5 if regular else apart > 0.3
+    # Without the square roots on either side nothing but mean pooling is left.
+    roots = torch.from_numpy(root).float()[:, None]
+    (view,) = drawn.views
+    undone = Component().on(view.steps)(patch / roots) / roots * degree.mean()
+    np.testing.assert_allclose(undone, np.tile(mean, (24, 1)), atol=1e-6)
+
+
+def test_equation_9_on_a_regular_connected_graph_the_component_is_mean_pooling() -> None:
+    graph = connected(regular=True)
+    of_component = assert_equals_dgi(graph, "component", mean_pooling)
+    assert of_component == pytest.approx(assert_equals_dgi(graph, "graph", mean_pooling), abs=1e-6)
+
+
+def test_equation_9_on_another_connected_graph_it_is_pooling_by_square_roots_of_degrees() -> None:
+    graph = connected(regular=False)
+    root = torch.from_numpy(np.sqrt(graph.adjacency.toarray().sum(axis=1).astype(float) + 1))
+
+    def pooled(hidden: torch.Tensor) -> torch.Tensor:
+        return torch.outer(root, root @ hidden / (root**2).sum())
+
+    of_component = assert_equals_dgi(graph, "component", pooled)
+    assert abs(of_component - assert_equals_dgi(graph, "graph", mean_pooling)) > 1e-4
+
+
+# Equation 10, MVGRL: MI(H of view 1, A^inf H of view 2).
+
+
+def test_equation_10_contexts_are_component_limits_in_the_other_view() -> None:
+    graph = make_graph(classes=12)
+    settings = settings_of(
+        "grace", graph, hidden=6, scope="component", drop_edges_1=0.6, drop_edges_2=0.7
+    )
+    model, drawn, recorder = recorded(grace_module.RECIPE, graph, settings)
+    edges = [edges_left(view) for view in drawn.views]
+    assert all(1 < connected_components(left)[0] < 40 for left in edges)
+    hidden = [model.primary(view).detach().double().numpy() for view in drawn.views]
+    limits = [component_limit(left, rows) for left, rows in zip(edges, hidden, strict=True)]
+    (first, of_second), (second, of_first) = recorder.pairs
+    np.testing.assert_allclose(first, hidden[0], atol=1e-6)
+    np.testing.assert_allclose(of_second, limits[1], atol=1e-5)
+    np.testing.assert_allclose(second, hidden[1], atol=1e-6)
+    np.testing.assert_allclose(of_first, limits[0], atol=1e-5)
+    far = np.linalg.matrix_power(reference.normalised_adjacency(edges[1]), 100_000) @ hidden[1]
+    np.testing.assert_allclose(of_second, far, atol=1e-5)
+
+
+# BGRL: schedules and the target.
+
+
+def bgrl_settings(graph: Graph, **given: Any) -> BGRLSettings:
+    settings = settings_of("bgrl", graph, **given)
+    assert isinstance(settings, BGRLSettings)
+    return settings
+
+
+@pytest.mark.parametrize("given", [{}, {"epochs": 50, "momentum": 0.9}])
+def test_bgrls_momentum_goes_from_its_setting_towards_1(given: dict[str, Any]) -> None:
+    """As published, from 99 percent on."""
+    settings = bgrl_settings(make_graph(), **given)
+    start = given.get("momentum", 0.99)
+    momentum = bgrl_module.RECIPE.momentum
+    assert momentum is not None
+    values = [momentum(settings, epoch) for epoch in range(settings.epochs)]
+    assert values[0] == pytest.approx(start)
+    assert values[settings.epochs // 2] == pytest.approx((1 + start) / 2)
+    assert 0.999 < values[-1] < 1
+    assert (np.diff(values) > 0).all()
+
+
+def test_bgrls_learning_rate_warms_up_and_falls_by_half_a_cosine() -> None:
+    settings = bgrl_settings(make_graph(), epochs=110, warmup=10, lr=0.5)
+    rates = np.array([settings.rate(epoch) for epoch in range(110)])
+    np.testing.assert_allclose(rates[:10], 0.05 * np.arange(1, 11))
+    assert rates[10] == pytest.approx(0.5)
+    assert rates[10 + 25] == pytest.approx(0.5 * (1 + np.sqrt(0.5)) / 2)
+    assert rates[10 + 50] == pytest.approx(0.25)
+    assert (np.diff(rates[10:]) < 0).all()
+    assert 0 < rates[-1] < 0.001
+
+
+@pytest.mark.parametrize("given", [{"warmup": 0}, {"warmup": 3}, {"warmup": 2}, {"warmup": 10}])
+def test_bgrls_learning_rate_is_above_0_in_every_epoch(given: dict[str, int]) -> None:
+    settings = bgrl_settings(make_graph(), epochs=3, lr=0.5, **given)
+    assert all(0 < settings.rate(epoch) <= 0.5 for epoch in range(3))
+
+
+def parameters_of(encoder: torch.nn.Module | None) -> list[torch.Tensor]:
+    assert encoder is not None
+    return [value.detach().clone() for value in encoder.parameters()]
+
+
+def test_bgrls_target_is_a_moving_average_of_the_encoder() -> None:
+    graph = make_graph()
+    settings = bgrl_settings(
+        graph, hidden=4, predictor=6, epochs=4, warmup=1, lr=0.05, momentum=0.6
+    )
+    model = RecipeModel(bgrl_module.RECIPE, graph.num_features, settings, seed=3)
+    averages = parameters_of(model.auxiliary)
+    for average, value in zip(averages[:2], parameters_of(model.primary)[:2], strict=True):
+        assert not torch.equal(average, value)  # it starts from weights of its own
+    epochs = []
+
+    def check(state: Any) -> None:
+        stays = 1 - 0.4 * (1 + np.cos(np.pi * len(epochs) / 4)) / 2
+        values = parameters_of(model.primary)
+        averages[:] = [stays * a + (1 - stays) * v for a, v in zip(averages, values, strict=True)]
+        epochs.append(stays)
+        torch.testing.assert_close(parameters_of(model.auxiliary), averages)
+
+    train(model, graph, settings, on_epoch=check)
+    assert len(epochs) == 4
+    assert epochs[0] == pytest.approx(0.6)
+
+
+def test_bgrls_target_is_not_trained_by_the_optimiser() -> None:
+    graph = make_graph()
+    settings = bgrl_settings(graph, hidden=4, predictor=6, lr=0.05)
+    model = RecipeModel(bgrl_module.RECIPE, graph.num_features, settings, seed=3)
+    assert model.auxiliary is not None
+    optimiser = new_optimiser(model, settings)
+    trained = {id(value) for group in optimiser.param_groups for value in group["params"]}
+    assert trained == {
+        id(v) for part in (model.primary, model.objective) for v in part.parameters()
+    }
+    before = parameters_of(model.primary), parameters_of(model.auxiliary)
+    step(model.pretext(graph, "cpu"), optimiser, 0)
+    assert all(value.grad is None for value in model.auxiliary.parameters())
+    torch.testing.assert_close(parameters_of(model.auxiliary), before[1], rtol=0, atol=0)
+    assert not torch.equal(parameters_of(model.primary)[0], before[0][0])
+
+
+def test_bgrls_contexts_are_the_targets_representations_of_the_other_view() -> None:
+    graph = make_graph()
+    settings = bgrl_settings(graph, hidden=4, predictor=6)
+    model, drawn, recorder = recorded(bgrl_module.RECIPE, graph, settings)
+    assert model.auxiliary is not None
+    online, target = (
+        [encoder(view).detach() for view in drawn.views]
+        for encoder in (model.primary, model.auxiliary)
+    )
+    (one, other) = recorder.pairs
+    expected = online[0], target[1], online[1], target[0]
+    torch.testing.assert_close((*one, *other), expected)
+
+
+def test_other_methods_have_no_moving_average() -> None:
+    graph = make_graph()
+    for name in ("ugcl", "grace", "dgi"):
+        model = model_of(name, graph, hidden=4, scope=0)
+        before = parameters_of(model)
+        model.after_step(0)
+        torch.testing.assert_close(parameters_of(model), before, rtol=0, atol=0)
+        assert all(value.requires_grad for value in model.parameters())
+
+
+# The ablations.
+
+
+@pytest.mark.parametrize("preset", METHODS["ugcl"].presets)
+@pytest.mark.parametrize("name", UGCL_FAMILY)
+def test_an_ablation_differs_from_ugcl_by_its_one_change_on_every_graph(
+    name: str, preset: str
+) -> None:
+    change = {
+        "ugcl-mean": {"scope": "graph"},
+        "ugcl-smooth": {"scope": 100},
+        "ugcl-no-power": {"scope": 0},
+        "ugcl-no-sample": {"sample": "all"},
+    }.get(name, {})
+    ours, theirs = METHODS[name].presets[preset], METHODS["ugcl"].presets[preset]
+    assert set(ours.graphs) == set(theirs.graphs)
+    for graph in ("", *theirs.graphs):
+        assert ours.values(graph) == {**theirs.values(graph), **change}
+
+
+def test_the_ablations_scopes() -> None:
+    graph = make_graph()
+    expected = {
+        "ugcl-mean": WholeGraph(),
+        "ugcl-smooth": Power(100),
+        "ugcl-no-power": Power(0),
+    }
+    for name, scope in expected.items():
+        model = model_of(name, graph, hidden=4)
+        assert model.scope == scope
+        assert model.readout_scope == scope
+
+
+def test_ugcl_sig_has_no_auxiliary_encoder_and_the_other_ablations_have_one() -> None:
+    graph = make_graph()
+    for name in UGCL_FAMILY:
+        model = model_of(name, graph, hidden=4, scope=2)
+        assert (model.auxiliary is None) == (name == "ugcl-sig")
+        assert any(key.startswith("auxiliary") for key in model.state_dict()) == (
+            name != "ugcl-sig"
+        )
+
+
+@pytest.mark.parametrize("preset", METHODS["ugcl"].presets)
+def test_ugcl_no_sample_sees_all_nodes(preset: str) -> None:
+    size = 3100  # more than the presets sample
+    nodes = np.arange(size)
+    features = sp.csr_array((np.ones(size), (nodes, nodes % 7)), shape=(size, 7))
+    graph = Graph.from_edges(np.stack([nodes, (nodes + 1) % size], axis=1), features)
+    for name, seen in (("ugcl", 3000), ("ugcl-no-sample", size)):
+        views = model_of(name, graph, preset=preset, hidden=4, scope=1).views(graph, "cpu")
+        (view,) = views.draw(views.rng(0)).views
+        assert view.adjacency.shape == (seen, seen)
+
+
+# The readout.
+
+
+@pytest.mark.parametrize("scope", [0, 3, "component", "graph"])
+def test_the_scope_of_the_readout_follows_that_of_training_in_the_ugcl_family(
+    scope: int | str,
+) -> None:
+    graph = make_graph()
+    for name in UGCL_FAMILY:
+        for preset in METHODS[name].presets:
+            assert METHODS[name].readout_follows(preset)
+            assert settings_of(name, graph, preset, scope=scope).readout_scope == scope
+            both = settings_of(name, graph, preset, scope=scope, readout_scope=7)
+            assert (both.scope, both.readout_scope) == (scope, 7)
+
+
+@pytest.mark.parametrize("scope", [0, 3, "component", "graph"])
+def test_the_scope_of_the_readout_stays_0_in_other_methods(scope: int | str) -> None:
+    graph = make_graph()
+    for name in OTHERS:
+        for preset in METHODS[name].presets:
+            assert not METHODS[name].readout_follows(preset)
+            alone = settings_of(name, graph, preset, scope=scope)
+            assert (alone.scope, alone.readout_scope) == (scope, 0)
+            assert settings_of(name, graph, preset, readout_scope=2).readout_scope == 2
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_mean_readout_of_scope_0_is_the_representation_bit_for_bit(
+    name: str, sparse: bool
+) -> None:
+    graph = make_graph(sparse=sparse)
+    given = {"preset": "fast", "hidden": 20, "scope": 1, "readout_scope": 0}
+    model = model_of(name, graph, **given, readout="mean")
+    model.pretext(graph, "cpu")(0)  # so that statistics and TF-IDF weights are not as they were
+    bare = model_of(name, graph, **given, readout="hidden")
+    bare.load_state_dict(model.state_dict())
+    found = model.embed(graph, "cpu")
+    np.testing.assert_array_equal(found, bare.embed(graph, "cpu"))
+    assert model.training
+    adjacency = normalised_adjacency(graph.adjacency, model.settings.self_loops)
+    model.eval()
+    hidden = model.primary(View.of(adjacency, model.raw(graph))).detach()
+    np.testing.assert_allclose(found, hidden, atol=1e-6)
+    assert np.abs(found).max() > 0.01
+
+
+@pytest.mark.parametrize("scope", [3, "component", "graph"])
+@pytest.mark.parametrize("readout", ["sum", "mean", "concat", "context", "context-l2"])
+@pytest.mark.parametrize("name", ["ugcl", "bgrl"])
+def test_embeddings_join_the_representation_and_its_context(
+    name: str, readout: str, scope: int | str
+) -> None:
+    graph = make_graph(classes=12)
+    given = {"hidden": 6, "scope": 0, "self_loops": 1.0}
+    hidden = model_of(name, graph, **given, readout="hidden").embed(graph, "cpu").astype(float)
+    edges = graph.adjacency.toarray().astype(float)
+    a = reference.normalised_adjacency(edges)
+    context = {
+        3: np.linalg.matrix_power(a, 3) @ hidden,
+        "component": component_limit(edges, hidden),
+        "graph": np.tile(hidden.mean(axis=0), (40, 1)),
+    }[scope]
+    expected = {
+        "sum": hidden + context,
+        "mean": (hidden + context) / 2,
+        "concat": np.hstack([hidden, context]),
+        "context": context,
+        "context-l2": context / np.linalg.norm(context, axis=1, keepdims=True),
+    }[readout]
+    model = model_of(name, graph, **given, readout=readout, readout_scope=scope)
+    np.testing.assert_allclose(model.embed(graph, "cpu"), expected, atol=1e-5)
+
+
+def test_scopes_by_their_settings() -> None:
+    graph = make_graph()
+    expected = {0: Power(0), 4: Power(4), "component": Component(), "graph": WholeGraph()}
+    for setting, scope in expected.items():
+        assert model_of("dgi", graph, hidden=4, scope=setting).scope == scope
+        assert model_of("dgi", graph, hidden=4, readout_scope=setting).readout_scope == scope
