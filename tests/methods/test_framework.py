@@ -15,7 +15,7 @@ from torch.nn import functional
 
 import reference
 from conftest import make_graph
-from ugcl import Graph
+from ugcl import Graph, UGCLError
 from ugcl.encoders import Encoder
 from ugcl.methods import METHODS, Recipe, RecipeModel, RecipeSettings
 from ugcl.methods import bgrl as bgrl_module
@@ -651,3 +651,10 @@ def test_scopes_by_their_settings() -> None:
     for setting, scope in expected.items():
         assert model_of("dgi", graph, hidden=4, scope=setting).scope == scope
         assert model_of("dgi", graph, hidden=4, readout_scope=setting).readout_scope == scope
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("which", ["scope", "readout_scope"])
+def test_the_component_needs_self_loops(name: str, which: str) -> None:
+    with pytest.raises(UGCLError, match="needs --self-loops above 0"):
+        METHODS[name].resolve("fast", make_graph(), {which: "component", "self_loops": 0})

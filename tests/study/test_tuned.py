@@ -18,22 +18,22 @@ TINY = Variant("fast", {"hidden": 6, "epochs": 3})
 
 
 def plan(graph_file: Path, tmp_path: Path, **changes: Any) -> Plan:
-    small: dict[str, Any] = {"method": "dgi", "variants": [TINY], "seeds": 2, "splits": 4}
+    small: dict[str, Any] = {"method": "dgi", "variants": [TINY], "seeds": 2, "splits": 2}
     return Plan(str(graph_file), tmp_path / "tuned.json", tmp_path / "runs", **small | changes)
 
 
 def test_scopes_are_chosen_on_validation_nodes_split_by_split(
     graph_file: Path, tmp_path: Path
 ) -> None:
-    result = tuned_study(plan(graph_file, tmp_path), ["component", 2], [1, 3])
+    result = tuned_study(plan(graph_file, tmp_path), ["component"], [1, 3])
     assert json.loads((tmp_path / "tuned.json").read_text()) == json.loads(json.dumps(result))
     assert result["own"] == {"scope": "graph", "readout_scope": 0}
-    assert [row["scope"] for row in result["training"]["scopes"]] == ["graph", "component", 2]
+    assert [row["scope"] for row in result["training"]["scopes"]] == ["graph", "component"]
     assert [row["scope"] for row in result["readout"]["scopes"]] == [0, 1, 3]
     graph = load_graph(graph_file)
     assert graph.labels is not None
-    splits = random_splits(graph, 4)
-    table = np.empty((2, 3, 2, 4))  # validation and test, scope, seed, split
+    splits = random_splits(graph, 2)
+    table = np.empty((2, 3, 2, 2))  # validation and test, scope, seed, split
     for seed in range(2):
         run = Run.open(tmp_path / "runs" / f"dgi-{TINY}-{seed}".replace(":", "+"))
         for i, scope in enumerate((0, 1, 3)):
@@ -42,12 +42,12 @@ def test_scopes_are_chosen_on_validation_nodes_split_by_split(
                 score = linear_probe(embeddings, graph.labels, split)
                 table[:, i, seed, j] = score.validation, score.accuracy
     best = table[0].mean(axis=1).argmax(axis=0)
-    expected = [table[1, best, seed, np.arange(4)].mean() for seed in range(2)]
+    expected = [table[1, best, seed, np.arange(2)].mean() for seed in range(2)]
     readout = result["readout"]
     assert readout["accuracy"][0] == pytest.approx(np.mean(expected), abs=0.01)
     gain = np.mean(expected) - table[1, 0].mean()
     assert readout["gain"]["mean"] == pytest.approx(gain, abs=0.01)
-    assert sum(readout["chosen"].values()) == 4
+    assert sum(readout["chosen"].values()) == 2
     assert readout["chosen"] == {
         str((0, 1, 3)[i]): int((best == i).sum()) for i in dict.fromkeys(best)
     }
@@ -57,12 +57,14 @@ def test_it_goes_on_where_it_was_stopped(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = iter([False] * 3 + [True] * 10)
-    part = tuned_study(plan(graph_file, tmp_path, should_stop=lambda: next(asked)), [1], [1])
+    part = tuned_study(
+        plan(graph_file, tmp_path, seeds=1, should_stop=lambda: next(asked)), [1], []
+    )
     assert part["seeds"] == 0
-    whole = tuned_study(plan(graph_file, tmp_path), [1], [1])
-    assert whole["seeds"] == 2
+    whole = tuned_study(plan(graph_file, tmp_path, seeds=1), [1], [])
+    assert whole["seeds"] == 1
     monkeypatch.setattr("ugcl.study.kept.honest_outcomes", lambda *a: pytest.fail("scored"))
-    assert tuned_study(plan(graph_file, tmp_path), [1], [1]) == whole
+    assert tuned_study(plan(graph_file, tmp_path, seeds=1), [1], []) == whole
 
 
 def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         if not option.wanted.startswith("one of"):
             words += f"; {option.wanted}"
         if len(methods) < len(METHODS):
-            words += f" ({', '.join(methods)})"
+            words += f" ({', '.join(_families(methods))})"
         group.add_argument(flag(name), metavar=option.metavar, help=words)
 
 
@@ -100,8 +100,8 @@ def given_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]
             continue
         if name not in known:
             raise UGCLError(
-                f"{flag(name)} is no setting of {method} but of {', '.join(methods)}: leave it "
-                "out, or use another --method"
+                f"{flag(name)} is no setting of {method} but of {', '.join(_families(methods))}: "
+                "leave it out, or use another --method"
             )
         given[name] = option_of(known[name]).value(flag(name), text)
     return given
@@ -114,6 +114,14 @@ def _settings() -> dict[str, list[str]]:
         for name in _fields(method):
             found.setdefault(name, []).append(method)
     return found
+
+
+def _families(methods: list[str]) -> list[str]:
+    """The first of the methods that share their settings: UGCL for its ablations."""
+    first: dict[type, str] = {}
+    for method in methods:
+        first.setdefault(METHODS[method].settings, method)
+    return list(first.values())
 
 
 def _fields(method: str) -> dict[str, Any]:

@@ -83,7 +83,8 @@ def methods(arguments: argparse.Namespace) -> int:
         print_json(listed)
         return 0
     for method in METHODS.values():
-        print(f"{method.name}  {method.kind}, needs {', '.join(method.needs)}, {method.scope}")
+        print(f"{method.name}  {method.kind}, needs {' and '.join(method.needs)}")
+        print(f"      scope: {method.scope}")
         print(f"      {method.paper}")
         for name, preset in method.presets.items():
             print(f"      --settings {name}: {preset.about}")

@@ -43,9 +43,13 @@ class Preset:
         return {**self.base, **self.graphs.get(graph, {})}
 
     def changed(self, **changes: Any) -> Preset:
-        """The same for all graphs but for these changes."""
-        graphs = {name: {**values, **changes} for name, values in self.graphs.items()}
-        return replace(self, base={**self.base, **changes}, graphs=graphs)
+        """The same for all graphs but for these changes, which are not ours."""
+        return replace(
+            self,
+            base={**self.base, **changes},
+            graphs={name: {**values, **changes} for name, values in self.graphs.items()},
+            ours=self.ours - changes.keys(),
+        )
 
     def ours_for(self, graph: str) -> frozenset[str]:
         """The settings that the source does not state for the graph of that name."""

@@ -43,6 +43,14 @@ class RecipeSettings(Settings):
     )
     readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "component" in (self.scope, self.readout_scope) and self.self_loops == 0:
+            raise UGCLError(
+                "the scope 'component' needs --self-loops above 0, without which powers of the "
+                "adjacency need not converge: raise it, or use a number of steps"
+            )
+
 
 S = TypeVar("S", bound=RecipeSettings)
 S_contra = TypeVar("S_contra", bound=RecipeSettings, contravariant=True)
