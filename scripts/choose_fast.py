@@ -58,7 +58,11 @@ def main() -> None:
             embeddings, seconds = (
                 trained(graph, asked.method, settings, seed)
                 if asked.runs is None
-                else kept(asked.runs / f"{variant}-{seed}".replace(":", "+"), graph, settings)
+                else kept(
+                    asked.runs / f"{asked.method}-{variant}-{seed}".replace(":", "+"),
+                    graph,
+                    settings,
+                )
             )
             held["seconds"].append(round(seconds, 1))
             scores = [validation_accuracy(embeddings, graph.labels, split) for split in splits]

@@ -70,6 +70,8 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
 
     def _asked(self) -> tuple[str, dict[str, Any]]:
         """The method and the settings that were given."""
+        if not isinstance(self.options or {}, Mapping):
+            raise UGCLError(f"options must be settings by name, not {self.options!r}")
         named = ("scope", "readout_scope", "epochs")
         given = {name: value for name in named if (value := getattr(self, name)) is not None}
         if twice := sorted(given.keys() & (self.options or {}).keys()):

@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from conftest import make_graph
+from ugcl import Embedder, Graph
 from ugcl.cli import build_parser, main
 from ugcl.methods import METHODS
 
@@ -71,6 +74,15 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["train", "--out", "new"], "no graph given"),
         (["train", "citeseer"], "the following arguments are required: --out"),
         (["train", "citeseer", "--out", "new", "--method", "ugc"], "did you mean 'ugcl'?"),
+        (["train", "citeseer", "--out", "new", "--method", "GRCAE"], "did you mean 'grace'?"),
+        (
+            ["train", "citeseer", "--out", "new", "--method", "dgi", "--temperature", "0.5"],
+            "--temperature is no setting of dgi but of ugcl, ",
+        ),
+        (
+            ["train", "citeseer", "--out", "new", "--method", "bgrl", "--settings", "authors"],
+            "there is no preset of settings called 'authors'; there are: fast, paper",
+        ),
         (
             ["train", "citeseer", "--out", "new", "--settings", "quick"],
             "there are: fast, paper, authors",
@@ -169,6 +181,56 @@ def test_config_repeats_and_flags_change(run: Path, tmp_path: Path) -> None:
     assert (run / "embeddings.npy").read_bytes() != (tmp_path / "other/embeddings.npy").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "scope", "readout_scope"),
+    [
+        (["--method", "grace", "--scope", "3"], 3, 0),
+        (["--method", "dgi", "--scope", "component", "--readout-scope", "5"], "component", 5),
+        (["--method", "bgrl", "--readout-scope", "graph"], 0, "graph"),
+        (["--scope", "component"], "component", "component"),
+        (["--scope", "2", "--readout-scope", "4"], 2, 4),
+    ],
+)
+def test_scopes_of_any_method_are_used_and_recorded(
+    arguments: list[str],
+    scope: int | str,
+    readout_scope: int | str,
+    graph: Graph,
+    graph_file: Path,
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "run"
+    assert ugcl("train", graph_file, "--out", out, *SMALL, *arguments) == 0
+    metrics = json.loads((out / "metrics.json").read_text())
+    config = tomllib.loads((out / "config.toml").read_text())
+    method = arguments[1] if "--method" in arguments else "ugcl"
+    scopes = {"scope": scope, "readout_scope": readout_scope}
+    for recorded in (metrics, config["settings"]):
+        assert {name: recorded[name] for name in scopes} == scopes
+    assert (metrics["method"], config["method"]) == (method, method)
+    options = {"hidden": 8, "lr": 0.01}
+    embedder = Embedder(method, scope=scope, readout_scope=readout_scope, epochs=5, options=options)
+    np.testing.assert_array_equal(np.load(out / "embeddings.npy"), embedder.fit(graph).embed(graph))
+
+
+@pytest.mark.parametrize(("method", "readout_scope"), [("grace", 0), ("ugcl", 3)])
+def test_the_scope_of_a_stored_configuration_is_changed_and_the_readouts_only_where_it_follows(
+    method: str, readout_scope: int, graph_file: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert ugcl("train", graph_file, "--method", method, "--out", first, *SMALL) == 0
+    before = tomllib.loads((first / "config.toml").read_text())
+    assert before["settings"]["scope"] != 3
+    config = first / "config.toml"
+    assert ugcl("train", "--config", config, "--scope", "3", "--out", second) == 0
+    after = tomllib.loads((second / "config.toml").read_text())
+    assert after["method"] == method
+    changed = {"scope": 3, "readout_scope": readout_scope}
+    assert after["settings"] == before["settings"] | changed
+    weights = [(run / "model.safetensors").read_bytes() for run in (first, second)]
+    assert weights[0] != weights[1]
+
+
 def test_config_and_preset_contradict_each_other(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,6 +318,20 @@ def test_datasets_and_methods(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out
 
 
+def test_methods_prints_every_method_and_its_presets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ugcl("methods") == 0
+    lines = capsys.readouterr().out.splitlines()
+    starts = [number for number, line in enumerate(lines) if not line.startswith(" ")]
+    parts = [lines[a:b] for a, b in pairwise([*starts, len(lines)])]
+    assert len(parts) == len(METHODS)
+    for part, method in zip(parts, METHODS.values(), strict=True):
+        assert part[0].split()[0] == method.name
+        told = "\n".join(part)
+        for words in (method.kind, method.scope, method.paper):
+            assert words in told
+        assert re.findall(r"--settings (\w+):", told) == list(method.presets)
+
+
 @pytest.mark.parametrize("command", ["train", "embed", "evaluate", "study", "datasets", "methods"])
 def test_every_command_has_help_with_an_example(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -267,3 +343,15 @@ def test_every_command_has_help_with_an_example(
     assert "example:" in printed
     assert f"ugcl {command}" in printed.split("example:")[1]
     assert "--json" in printed
+
+
+def test_a_config_with_an_unknown_preset_is_told(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = tmp_path / "first"
+    options = ["--method", "dgi", "--hidden", "4", "--epochs", "1"]
+    assert ugcl("train", graph_file, "--out", first, *options) == 0
+    config = first / "config.toml"
+    config.write_text(config.read_text("utf-8").replace('"fast"', '"fsat"'), "utf-8")
+    said = fails(capsys, "train", "--config", config, "--out", tmp_path / "second")
+    assert "there is no preset of settings called 'fsat'; did you mean 'fast'?" in said

@@ -81,6 +81,12 @@ def untrained(name: str, graph: Graph, **given: Any) -> tuple[Model, Any]:
     return method.build(graph.num_features, settings, 0), settings
 
 
+def gradients(name: str, graph: Graph, **given: Any) -> dict[str, torch.Tensor]:
+    model, _ = untrained(name, graph, **given)
+    model.pretext(graph, "cpu")(0).backward()
+    return {key: v.grad for key, v in model.named_parameters() if v.grad is not None}
+
+
 def trained_run(name: str, file: Path, out: Path, **given: Any) -> Run:
     config, graph = new_config(str(file), method=name, given=small(name, **given))
     run = open_run(out, config, graph, resume=False)
@@ -144,6 +150,18 @@ def test_the_state_of_other_random_numbers_does_not_matter(name: str, graph: Gra
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.parametrize("name", CONTRASTIVE)
+def test_the_seed_and_the_epoch_decide_what_training_sees(name: str, graph: Graph) -> None:
+    model, settings = untrained(name, graph)
+    other = METHODS[name].build(graph.num_features, settings, 1)
+    other.load_state_dict(model.state_dict())
+    loss_of, other_loss_of = (held.pretext(graph, "cpu") for held in (model, other))
+    first = loss_of(0).item()
+    assert first == loss_of(0).item()
+    assert first != loss_of(1).item()
+    assert first != other_loss_of(0).item()
+
+
 @every_method
 def test_training_changes_every_parameter_and_the_embeddings(name: str, graph: Graph) -> None:
     before, after = (fitted(name, graph, epochs=epochs) for epochs in (0, 3))
@@ -162,60 +180,21 @@ def test_the_loss_falls(name: str, graph: Graph) -> None:
     assert np.mean(losses[-5:]) < np.mean(losses[:5])
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=pytest.mark.xfail(
-                name == "bgrl",
-                reason="batch normalisation takes the biases away again: Adam trains them on noise",
-                strict=True,
-            ),
-        )
-        for name in METHODS
-    ],
-)
+@every_method
 def test_no_parameter_is_trained_on_rounding_errors_alone(name: str, graph: Graph) -> None:
-    model, _ = untrained(name, graph)
-    model.pretext(graph, "cpu")(0).backward()
-    slopes = {
-        key: float(value.grad.abs().max())
-        for key, value in model.named_parameters()
-        if value.requires_grad and value.grad is not None
-    }
+    slopes = {key: float(slope.abs().max()) for key, slope in gradients(name, graph).items()}
     assert slopes
     assert min(slopes.values()) > 1e-5 * max(slopes.values()), min(slopes, key=slopes.__getitem__)
 
 
 @every_method
-def test_a_loss_that_is_not_finite_is_told(name: str, graph: Graph) -> None:
+def test_a_loss_that_is_not_finite_is_told_and_only_flags_of_the_method_are_recommended(
+    name: str, graph: Graph
+) -> None:
     model, settings = untrained(name, graph)
     with torch.no_grad():
         next(model.parameters()).fill_(float("nan"))
-    with pytest.raises(UGCLError, match=r"^the loss is nan in epoch 1: use a smaller --lr"):
-        train(model, graph, settings)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name,
-            marks=pytest.mark.xfail(
-                "temperature" not in settings_of(name),
-                reason="the training loop recommends --temperature to every method",
-                strict=True,
-            ),
-        )
-        for name in METHODS
-    ],
-)
-def test_a_loss_that_is_not_finite_recommends_flags_of_the_method(name: str, graph: Graph) -> None:
-    model, settings = untrained(name, graph)
-    with torch.no_grad():
-        next(model.parameters()).fill_(float("nan"))
-    with pytest.raises(UGCLError) as told:
+    with pytest.raises(UGCLError, match=r"^the loss is nan in epoch 1: use a smaller --lr") as told:
         train(model, graph, settings)
     assert set(re.findall(r"--[a-z-]+", str(told.value))) <= {flag(n) for n in settings_of(name)}
 
@@ -311,13 +290,10 @@ def test_sparse_and_dense_features_are_the_same(name: str, scaling: str) -> None
     assert not sp.issparse(dense.features)
     embedder = fitted(name, sparse, feature_scaling=scaling)
     np.testing.assert_allclose(embedder.embed(sparse), embedder.embed(dense), atol=1e-6)
-    gradients = []
-    for graph in (sparse, dense):
-        model, _ = untrained(name, graph, feature_scaling=scaling)
-        model.pretext(graph, "cpu")(0).backward()
-        gradients.append([v.grad for v in model.parameters() if v.grad is not None])
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
+    one, other = (gradients(name, graph, feature_scaling=scaling) for graph in (sparse, dense))
+    assert one.keys() == other.keys()
+    for key, slope in one.items():
+        torch.testing.assert_close(slope, other[key], atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("readout_scope", [0, 2, "component", "graph"])
@@ -380,28 +356,18 @@ def test_every_scope_of_training_goes_with_every_scope_of_the_readout(
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)
-def test_scopes_of_training_differ(name: str) -> None:
-    graph = make_graph(60)
-    losses = [fitted(name, graph, scope=s).loss_ for s in (0, 3, "component", "graph")]
-    for one, other in combinations(losses, 2):
-        assert np.abs(np.subtract(one, other)).max() > 1e-4
+def test_every_scope_of_training_pulls_elsewhere(name: str) -> None:
+    graph = side_by_side(make_graph(40), make_graph(20, seed=1))
+    pulls = [
+        torch.cat([slope.flatten() for slope in gradients(name, graph, scope=scope).values()])
+        for scope in (0, 3, "component", "graph")
+    ]
+    for one, other in combinations(pulls, 2):
+        assert (one - other).norm() > 1e-3 * one.norm()
 
 
 @pytest.mark.parametrize(
-    ("name", "preset"),
-    [
-        pytest.param(
-            name,
-            preset,
-            marks=pytest.mark.xfail(
-                METHODS[name].presets[preset].base.get("context") == "lazy",
-                reason="lazy steps have another diagonal than component_basis expects",
-                strict=True,
-            ),
-        )
-        for name, preset in PRESETS
-        if name in CONTRASTIVE
-    ],
+    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name in CONTRASTIVE]
 )
 def test_the_component_is_a_scope_without_subsampling_too(name: str, preset: str) -> None:
     graph = make_graph(60)
@@ -418,13 +384,10 @@ def test_labels_splits_and_ids_are_never_looked_at(name: str) -> None:
 
 
 @every_method
-def test_tf_idf_weights_are_those_of_the_graph_trained_on(name: str, graph: Graph) -> None:
+def test_tf_idf_is_a_scaling_of_its_own(name: str, graph: Graph) -> None:
     embedder = fitted(name, graph, feature_scaling="tfidf")
     assert_usable(embedder, graph)
     assert embedder.loss_ != fitted(name, graph, feature_scaling="l2").loss_
-    rare = Graph(graph.adjacency, graph.features * (np.arange(12) < 6)[None, :])
-    rarer = side_by_side(rare, rare)  # has the same rows, but other frequencies than the graph
-    np.testing.assert_allclose(embedder.embed(rarer)[:40], embedder.embed(rare), atol=1e-5)
 
 
 @every_method
@@ -441,7 +404,7 @@ def test_a_preset_gives_every_setting_and_no_other(name: str, preset: str) -> No
     for changes in values.graphs.values():
         assert set(changes) <= names
     for stated in values.stated.values():
-        assert stated <= values.ours
+        assert stated <= names
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
@@ -450,16 +413,15 @@ def test_a_preset_is_valid_for_every_data_set(name: str, preset: str, dataset: s
     method = METHODS[name]
     settings = method.resolve(preset, make_graph(12, name=dataset), {})
     assert isinstance(settings, method.settings)
-    shrunk = {key for _, key in COUNTS}
     for key, value in method.presets[preset].values(dataset).items():
-        assert getattr(settings, key) == ("all" if key in shrunk else value), key
+        shrunk = (name, key) in COUNTS and value != "all" and value >= 12
+        assert getattr(settings, key) == ("all" if shrunk else value), key
 
 
 @every_preset
 def test_a_preset_that_asks_for_more_nodes_than_there_are_is_shrunk(name: str, preset: str) -> None:
     graph = make_graph(12)
-    counts = {key: None for key in ("sample", "negatives")}
-    options = {key: value for key, value in small(name).items() if key not in counts}
+    options = {key: value for key, value in small(name).items() if (name, key) not in COUNTS}
     assert_usable(Embedder(name, preset, options=options).fit(graph), graph)
 
 
@@ -485,9 +447,3 @@ def test_cuda_trains_and_embeds_as_the_cpu_does(name: str, graph: Graph) -> None
     np.testing.assert_allclose(embedder.model_.cpu().embed(graph, "cpu"), there, atol=1e-4)
     first = fitted(name, graph, device="cpu").loss_[0]
     assert embedder.loss_[0] == pytest.approx(first, abs=1e-4)
-
-
-@every_method
-def test_a_model_trained_on_the_cpu_stays_there(name: str, graph: Graph) -> None:
-    model = fitted(name, graph, device="cpu").model_
-    assert {value.device.type for value in model.parameters()} == {"cpu"}

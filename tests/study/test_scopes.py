@@ -32,7 +32,10 @@ def test_each_scope_is_scored_from_one_training(graph_file: Path, tmp_path: Path
     assert result["scopes"][result["oracle"]]["regret"]["mean"] == 0
     for row in result["scopes"]:
         assert row["regret"]["mean"] == pytest.approx(best - row["accuracy"][0], abs=0.02)
-    graph, run = load_graph(graph_file), Run.open(tmp_path / "runs" / f"{TINY}-1".replace(":", "+"))
+    graph, run = (
+        load_graph(graph_file),
+        Run.open(tmp_path / "runs" / f"ugcl-{TINY}-1".replace(":", "+")),
+    )
     assert graph.labels is not None
     embeddings = embed_graph(run, graph, readout_scope=3)
     splits = random_splits(graph, 3)

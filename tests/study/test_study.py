@@ -160,8 +160,8 @@ def test_settings_are_compared_node_by_node(graph_file: Path, tmp_path: Path) ->
     (line,) = result["summary"]
     assert line["seeds"] == 2
     assert line["difference"] == combined_difference([r["difference"] for r in result["rows"]])
-    run = Run.open(tmp_path / "runs" / "fast+hidden=8,epochs=6,lr=0.01-1")
-    other = Run.open(tmp_path / "runs" / "fast+hidden=8,epochs=3,lr=0.01-1")
+    run = Run.open(tmp_path / "runs" / "ugcl-fast+hidden=8,epochs=6,lr=0.01-1")
+    other = Run.open(tmp_path / "runs" / "ugcl-fast+hidden=8,epochs=3,lr=0.01-1")
     many = evaluate_run(run, splits=3, against=other).many
     assert many is not None
     assert many.other is not None

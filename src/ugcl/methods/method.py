@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from ugcl.graph import Graph
 from ugcl.methods.model import Model
-from ugcl.methods.presets import Preset, resolve
+from ugcl.methods.presets import Preset, preset_named, resolve
 from ugcl.methods.recipe import Recipe, RecipeModel, RecipeSettings
 from ugcl.methods.settings import Settings
 
@@ -70,7 +70,7 @@ class Method:
 
     def readout_follows(self, preset: str) -> bool:
         """Whether the scope of the readout is that of training unless the user names it."""
-        return "readout_scope" not in self.presets[preset].base
+        return "readout_scope" not in preset_named(self.presets, preset).base
 
     def resolve(self, preset: str, graph: Graph, given: Mapping[str, Any]) -> Settings:
         """The settings of a preset for a graph, with the user's own values in their place."""

@@ -49,11 +49,19 @@ class Preset:
             base={**self.base, **changes},
             graphs={name: {**values, **changes} for name, values in self.graphs.items()},
             ours=self.ours - changes.keys(),
+            stated={name: names - changes.keys() for name, names in self.stated.items()},
         )
 
     def ours_for(self, graph: str) -> frozenset[str]:
         """The settings that the source does not state for the graph of that name."""
         return self.ours - self.stated.get(graph, frozenset())
+
+
+def preset_named(presets: Mapping[str, Preset], name: str) -> Preset:
+    """The preset of that name, or an error that lists those there are."""
+    if name in presets:
+        return presets[name]
+    raise UGCLError(unknown("preset of settings", name, presets))
 
 
 def resolve(
@@ -69,9 +77,7 @@ def resolve(
 
     A preset that asks for more nodes than the graph has is shrunk; a user who does is told so.
     """
-    if preset not in presets:
-        raise UGCLError(unknown("preset of settings", preset, presets))
-    values = presets[preset].values(graph.name) | dict(given)
+    values = preset_named(presets, preset).values(graph.name) | dict(given)
     if "scope" in values:
         values.setdefault("readout_scope", values["scope"])
     return kind.from_values(values).fitted(graph, frozenset(given))

@@ -30,4 +30,4 @@ def method_named(name: str) -> Method:
     """The method of that name, or an error that suggests one."""
     if name in METHODS:
         return METHODS[name]
-    raise UGCLError(unknown("method", name, METHODS))
+    raise UGCLError(unknown("method", str(name), METHODS))

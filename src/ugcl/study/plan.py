@@ -66,8 +66,7 @@ class Plan:
     def train(self, variant: Variant, seed: int) -> Run | None:
         """The run, trained to its end; None if somebody asked to stop."""
         config, loaded = self.configure(variant, seed)
-        of_method = "" if self.method == "ugcl" else f"{self.method}-"
-        folder = self.runs / f"{of_method}{variant}-{seed}".replace(":", "+")
+        folder = self.runs / f"{self.method}-{variant}-{seed}".replace(":", "+")
         run = open_run(folder, config, loaded, resume=True)
         title = self.title(variant, seed)
         train_run(run, loaded, reporter=self.reporter(title), should_stop=self.should_stop)
