@@ -189,6 +189,29 @@ def tuned(folder: Path) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def each_scope(folder: Path) -> Iterator[str]:
+    """A line for each data set and method: the gain of every scope over the method's own."""
+    training, readout = ("0", "2", "5", "10", "component", "graph"), ("0", "2", "5", "10")
+    heads = ["data set", "method", *(f"training {scope}" for scope in training)]
+    heads += [f"readout {scope}" for scope in readout]
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for study in by_method(folder / "tuned"):
+        cells = [study["graph"], study["method"]]
+        for name, scopes in (("training", training), ("readout", readout)):
+            own, *others = study[name]["scopes"]
+            found = {str(row["scope"]): row["gain"] for row in others}
+            cells += ["own" if s == str(own["scope"]) else short(found[s]) for s in scopes]
+        yield f"| {' | '.join(cells)} |"
+
+
+def short(difference: dict[str, Any]) -> str:
+    """A difference, bold where its interval leaves out zero."""
+    low, high = difference["ci95"]
+    words = f"{difference['mean']:+.1f}"
+    return f"**{words}**" if low > 0 or high < 0 else words
+
+
 def by_method(folder: Path) -> list[dict[str, Any]]:
     """The studies in a folder, in the order of the catalogue and of the registry."""
     found = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
@@ -224,4 +247,5 @@ if __name__ == "__main__":
     print(*overview(found, timed), "", sep="\n")
     print(*one_split(found), "", *many_splits(found), "", *choices(place), sep="\n")
     print("", *negatives(place), "", *fast(place), "", sep="\n")
-    print(*methods(place / "methods"), "", *tuned(place / "methods"), sep="\n")
+    print(*methods(place / "methods"), "", *tuned(place / "methods"), "", sep="\n")
+    print(*each_scope(place / "methods"), sep="\n")

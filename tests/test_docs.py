@@ -72,6 +72,8 @@ def tables(name: str) -> list[str]:
         found = json.loads((ROOT / "docs/scope" / file).read_text("utf-8"))
         drawn = scopes if name == "paper_table" else script("draw_figures")
         return list(getattr(drawn, name)(found))
+    if name in ("methods", "tuned", "each_scope"):
+        return list(getattr(made, name)(results / "methods"))
     by_folder = name in ("choices", "negatives", "fast")
     return list(getattr(made, name)(results if by_folder else made.results(results)))
 
@@ -85,6 +87,9 @@ def tables(name: str) -> list[str]:
         ("docs/results/README.md", "choices"),
         ("docs/results/README.md", "negatives"),
         ("docs/results/README.md", "fast"),
+        ("docs/results/methods/README.md", "methods"),
+        ("docs/results/methods/README.md", "tuned"),
+        ("docs/results/methods/README.md", "each_scope"),
         ("docs/bench/README.md", "steps"),
         ("docs/bench/README.md", "parts"),
         ("docs/bench/README.md", "growth"),
@@ -121,3 +126,18 @@ def test_the_page_of_results_has_the_commands_of_the_comparisons() -> None:
         assert all(row["seeds"] == 5 for row in study["summary"])
         assert all(command in page for command in study["commands"])
         assert all(row["commit"] and "+" not in row["commit"] for row in study["rows"])
+
+
+def test_the_page_of_other_methods_has_the_commands_that_made_its_results() -> None:
+    folder = ROOT / "docs/results/methods"
+    page = (folder / "README.md").read_text("utf-8")
+    studies = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
+    tuned = [json.loads(path.read_text("utf-8")) for path in folder.glob("tuned/*.json")]
+    assert len(studies) == 19
+    for study in (*studies, *tuned):
+        assert study["commands"]
+        assert all(command in page for command in study["commands"])
+    for study in studies:
+        assert all(row["seeds"] == 5 for row in study["summary"])
+        assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])
+    assert all(study["commit"] and "+" not in study["commit"] for study in tuned)

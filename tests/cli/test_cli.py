@@ -351,6 +351,7 @@ def test_a_config_with_an_unknown_preset_is_told(
     first = tmp_path / "first"
     options = ["--method", "dgi", "--hidden", "4", "--epochs", "1"]
     assert ugcl("train", graph_file, "--out", first, *options) == 0
+    capsys.readouterr()
     config = first / "config.toml"
     config.write_text(config.read_text("utf-8").replace('"fast"', '"fsat"'), "utf-8")
     said = fails(capsys, "train", "--config", config, "--out", tmp_path / "second")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -148,6 +149,13 @@ def test_the_state_of_other_random_numbers_does_not_matter(name: str, graph: Gra
         np.random.seed(state)  # noqa: NPY002 (this is what must not be used)
         found.append(fitted(name, graph).embed(graph))
     np.testing.assert_array_equal(*found)
+
+
+@every_method
+def test_a_trained_estimator_is_pickled(name: str, graph: Graph) -> None:
+    estimator = fitted(name, graph)
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.embed(graph), estimator.embed(graph))
 
 
 @pytest.mark.parametrize("name", CONTRASTIVE)

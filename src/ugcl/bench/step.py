@@ -14,6 +14,7 @@ from ugcl.bench.child import in_fresh_process
 from ugcl.bench.naive import naive_loss
 from ugcl.bench.timing import medians, seconds
 from ugcl.data import load_graph
+from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import METHODS, RecipeModel
 from ugcl.methods.ugcl import UGCLSettings
@@ -60,6 +61,8 @@ def bench_step(
     settings, _ = resolve_scope(method.resolve(preset, loaded, given or {}), loaded)
     model = method.build(loaded.num_features, settings, 0)
     assert isinstance(settings, UGCLSettings)
+    if not isinstance(settings.scope, int):
+        raise UGCLError("the steps of a scope are measured: give --scope a number")
     assert isinstance(model, RecipeModel)
     size = loaded.num_nodes if settings.sample == "all" else settings.sample
     tell(f"{graph}, {preset}: timing the step at S {size}, D {settings.hidden}, n {settings.scope}")

@@ -94,8 +94,8 @@ def register(commands: Any) -> None:
         nargs="+",
         type=_scope,
         metavar="SCOPE",
-        help="instead choose the scope of training, then that of the readout, among these on "
-        "validation nodes: the honest probe, each against the method's own scope",
+        help="instead choose the scope of training among these on validation nodes, and by itself "
+        "that of the readout among the numbers: the honest probe, against the method's own",
     )
     add_data_root(parser)
     add_compute_options(parser)
@@ -200,12 +200,12 @@ def _print_tuned(result: dict[str, Any]) -> None:
     )
     if not result["seeds"]:
         return
-    own, tuned = result["own"], ("chosen on validation nodes",)
+    own, tuned = result["own"], "chosen on validation nodes"
     rows = [(f"own: {own['scope']}, readout {own['readout_scope']}", result["accuracy"], None)]
     for name in ("training", "readout"):
         table = result[name]
         others = [(row["scope"], row["accuracy"], row["gain"]) for row in table["scopes"][1:]]
-        others.append((*tuned, table["accuracy"], table["gain"]))
+        others.append((tuned, table["accuracy"], table["gain"]))
         rows += [(f"{name} {scope}", accuracy, gain) for scope, accuracy, gain in others]
     print_table(
         ("scope", "accuracy", "gain over its own"),

@@ -43,8 +43,7 @@ class GCN(Encoder):
     def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
         """Which columns, these of H and of its contexts: a few at a time, good until the next."""
         if _plain(view):
-            hidden = self._hidden(view)
-            yield slice(None), hidden, scope.on(view.steps)(hidden)
+            yield from super().blocks(view, scope)
         else:
             weight = view.masked(self.weight)
             yield from encoded_blocks(view, weight, self.bias, self.slope, scope)

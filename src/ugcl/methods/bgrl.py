@@ -44,10 +44,10 @@ class BGRLSettings(AugmentedSettings):
     warmup: int = whole("epochs in which the learning rate rises", 0)
 
     def fitted(self, graph: Graph, given: frozenset[str]) -> BGRLSettings:
-        """A warm-up of the preset's that is longer than all epochs becomes a tenth of them."""
-        if "warmup" in given or self.warmup < self.epochs:
+        """A warm-up that the user does not name is at most a tenth of the epochs."""
+        if "warmup" in given:
             return self
-        return self.replace(warmup=self.epochs // 10)
+        return self.replace(warmup=min(self.warmup, self.epochs // 10))
 
     def rate(self, epoch: int) -> float:
         """Linear up to `lr` during the warm-up, then half a cosine down to zero."""
@@ -70,16 +70,21 @@ def _encoder(num_features: int, settings: BGRLSettings, generator: torch.Generat
     return DeepGCN(num_features, widths, activation="prelu", batch_norm=True, generator=generator)
 
 
+def _objective(settings: BGRLSettings, generator: torch.Generator) -> Bootstrap:
+    return Bootstrap(settings.hidden, predictor=settings.predictor, generator=generator)
+
+
+def _momentum(settings: BGRLSettings, epoch: int) -> float:
+    """From `momentum` at the first epoch towards 1 at the end."""
+    return 1 - (1 - settings.momentum) * _half_cosine(epoch, settings.epochs)
+
+
 RECIPE: Recipe[BGRLSettings] = Recipe(
     views=augmented_views,
     encoder=_encoder,
     auxiliary=_encoder,
-    momentum=lambda settings, epoch: (
-        1 - (1 - settings.momentum) * _half_cosine(epoch, settings.epochs)
-    ),
-    objective=lambda settings, generator: Bootstrap(
-        settings.hidden, predictor=settings.predictor, generator=generator
-    ),
+    momentum=_momentum,
+    objective=_objective,
 )
 
 _BASE: dict[str, Any] = {

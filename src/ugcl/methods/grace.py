@@ -44,9 +44,7 @@ class GRACESettings(AugmentedSettings):
     def fitted(self, graph: Graph, given: frozenset[str]) -> GRACESettings:
         """Shrink what a preset asks to what the graph has; what the user asks must fit."""
         others = graph.num_nodes - 1
-        return self.replace(
-            negatives=self.fit_count("negatives", others, "other nodes of a sample", given)
-        )
+        return self.replace(negatives=self.fit_count("negatives", others, "other nodes", given))
 
 
 def _encoder(num_features: int, settings: GRACESettings, generator: torch.Generator) -> DeepGCN:

@@ -44,8 +44,10 @@ class Preset:
 
     def changed(self, **changes: Any) -> Preset:
         """The same for all graphs but for these changes, which are not ours."""
+        listed = ", ".join(f"{name} {value}" for name, value in changes.items())
         return replace(
             self,
+            about=f"{self.about}, with {listed}" if changes else self.about,
             base={**self.base, **changes},
             graphs={name: {**values, **changes} for name, values in self.graphs.items()},
             ours=self.ours - changes.keys(),

@@ -20,7 +20,7 @@ class Settings:
     """What every trained method has; a method adds its own fields."""
 
     epochs: int = whole("training steps", 0)
-    lr: float = number("learning rate of Adam", above=0)
+    lr: float = number("learning rate of the optimiser", above=0)
     patience: int = whole(
         "stop after this many epochs without a lower loss and keep the last weights; 0: never", 0
     )

@@ -78,11 +78,16 @@ def _gcn(num_features: int, settings: UGCLSettings, generator: torch.Generator) 
     return GCN(num_features, settings.hidden, generator)
 
 
+def _objective(settings: UGCLSettings, generator: torch.Generator) -> CosineContrast:
+    del generator
+    return CosineContrast(settings.temperature, settings.negatives)
+
+
 RECIPE: Recipe[UGCLSettings] = Recipe(
     views=_subgraphs,
     encoder=_gcn,
     auxiliary=_gcn,
-    objective=lambda settings, generator: CosineContrast(settings.temperature, settings.negatives),
+    objective=_objective,
 )
 
 UGCL = Method.of(

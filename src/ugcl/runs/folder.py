@@ -98,7 +98,7 @@ class Run:
         return mapped
 
     def model(self, readout_scope: int | ScopeName | None = None) -> Model:
-        """The trained model, on the CPU; it reads out at another n if one is given."""
+        """The trained model, on the CPU; it reads out at another scope if one is given."""
         changes = {} if readout_scope is None else {"readout_scope": readout_scope}
         config = replace(self.config, settings=self.config.settings.replace(**changes))
         model = config.untrained_model(self.metrics()["features"])

@@ -18,6 +18,7 @@ from ugcl.errors import UGCLError
 from ugcl.evaluation import Outcomes
 from ugcl.files import check_writable, write_json
 from ugcl.provenance import source_commit
+from ugcl.runs import Run
 from ugcl.runs.config import graph_name
 from ugcl.runs.evaluate import random_splits
 from ugcl.scope import ScopeName
@@ -68,14 +69,21 @@ def tuned_study(
     }
     commands = plan.commands(_commands(plan, about))
     scored: Scored = {}
+    variants = {scope: _with_scopes(variant, scope, own[1]) for scope, _ in cells["training"]}
+    variants[own[0]] = variant
+    for other in variants.values():  # what cannot be trained is refused before anything is
+        plan.configure(other, 0)
     for seed in range(plan.seeds):
+        runs: dict[int | ScopeName, Run] = {}
         for cell in dict.fromkeys([*cells["training"], *cells["readout"]]):
-            trained = _with_scopes(variant, cell[0], own[1]) if cell[0] != own[0] else variant
-            run = None if plan.should_stop() else plan.train(trained, seed)
-            if run is None:
+            trained = variants[cell[0]]
+            if not plan.should_stop() and cell[0] not in runs:
+                run = plan.train(trained, seed)
+                runs |= {} if run is None else {cell[0]: run}
+            if plan.should_stop() or cell[0] not in runs:
                 return _result(about, commands, scored, cells)
             plan.tell(f"{plan.title(trained, seed)}: scoring the readout at {cell[1]}")
-            scored[seed, cell] = kept_outcomes(run, graph, splits, cell[1])
+            scored[seed, cell] = kept_outcomes(runs[cell[0]], graph, splits, cell[1])
         write_json(plan.out, _result(about, commands, scored, cells))
     return _result(about, commands, scored, cells)
 
@@ -90,7 +98,8 @@ def _result(
 ) -> dict[str, Any]:
     """Means over the seeds that are complete: of each scope, and of the one that is chosen."""
     every = dict.fromkeys([*cells["training"], *cells["readout"]])
-    seeds = [s for s in {s for s, _ in scored} if all((s, cell) in scored for cell in every)]
+    started = sorted({seed for seed, _ in scored})
+    seeds = [seed for seed in started if all((seed, cell) in scored for cell in every)]
     result = {"commands": commands, **about, "seeds": len(seeds)}
     if not seeds:
         return result
