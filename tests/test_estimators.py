@@ -115,7 +115,7 @@ def test_fitting_leaves_the_parameters_as_they_are_and_tells_what_it_did(graph: 
         (Embedder("grace", scope="far"), r"^scope must be a whole number .* not 'far'$"),
         (
             Embedder("grace", options={"negatives": 40}),
-            r"^--negatives 40 is more than the 39 other nodes of a sample of this graph",
+            r"^--negatives 40 is more than the 39 other nodes of this graph",
         ),
         (Embedder("grace", seed=-1), r"^seed must be a whole number of at least 0, not -1$"),
         (Embedder("grace", device="tpu"), r"^there is no device 'tpu': use auto, cpu or cuda$"),
