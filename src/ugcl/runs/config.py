@@ -120,8 +120,8 @@ class RunConfig:
         stored = self.settings.values()
         values = stored | dict(given)
         follows = method_named(self.method).readout_follows(self.preset)
-        together = follows and stored.get("scope") == stored.get("readout_scope", "none")
-        if together and "readout_scope" not in given:
+        together = "scope" in stored and stored["scope"] == stored["readout_scope"]
+        if follows and together and "readout_scope" not in given:
             values["readout_scope"] = values["scope"]
         asked = type(self.settings).from_values(values)
         config = replace(
