@@ -55,6 +55,11 @@ def growth(result: dict[str, Any]) -> Iterator[str]:
             f"| {rows['seconds_exponent']:.2f} | {_row(rows['peak_bytes'], 1e-6)} "
             f"| {rows['bytes_exponent']:.2f} |"
         )
+    floor = result["embed"]
+    yield (
+        f"| edges, its sparse products alone | {_row(floor['sizes'], 1)} "
+        f"| {_row(floor['products_seconds'], 1000)} | {floor['products_exponent']:.2f} | | |"
+    )
 
 
 def _row(values: list[float], unit: float) -> str:

@@ -152,5 +152,7 @@ def test_the_suite_writes_data_and_a_picture(
     assert json.loads((out / "bench.json").read_text()) == result
     assert set(result["left_out"]) == {"cora"}
     assert result["scaling"]["n"]["sizes"] == [1, 2]
-    assert len(result["embed"]["seconds"]) == 2
+    embedding = result["embed"]
+    assert len(embedding["seconds"]) == len(embedding["products_seconds"]) == 2
+    assert all(least > 0 for least in embedding["products_seconds"])
     assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")

@@ -12,9 +12,14 @@ import torch
 
 from ugcl.bench.timing import seconds
 from ugcl.data import load_graph
+from ugcl.encoders.blocked import WIDTH
 from ugcl.errors import UGCLError
+from ugcl.graph import Graph
 from ugcl.methods import METHODS
+from ugcl.scope import normalised_adjacency
+from ugcl.scope import step as propagate
 from ugcl.selection import resolve_scope
+from ugcl.sparse import SparseMatrix
 from ugcl.training import kept_memory, new_optimiser, step
 
 STEPS = 4
@@ -27,8 +32,8 @@ def in_fresh_process(task: str, **arguments: Any) -> dict[str, Any]:
 
     Returns:
         `peak_bytes`, the most memory it held above what it held after importing (None where the
-        operating system is not Linux); for `embed` also `seconds`, and `embed_bytes`, the most
-        above what it held with the graph loaded.
+        operating system is not Linux); for `embed` also `seconds`, `embed_bytes`, the most above
+        what it held with the graph loaded, and `products_seconds`, of its sparse products alone.
     """
     request = json.dumps({"task": task, **arguments})
     done = subprocess.run([sys.executable, "-c", _CODE, request], capture_output=True, text=True)
@@ -69,7 +74,24 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
         loaded = _held()
         measured["seconds"] = min(seconds(lambda: model.embed(graph, "cpu")) for _ in range(3))
         measured["embed_bytes"] = _above(loaded)
+        measured["products_seconds"] = _products(
+            graph, request["given"]["hidden"] * request["given"]["scope"]
+        )
     return measured | {"peak_bytes": _above(imported)}
+
+
+def _products(graph: Graph, columns: int) -> float:
+    """Seconds of the sparse products alone that embedding needs: `A X` and the contextual steps.
+
+    Args:
+        graph: the graph, with dense X.
+        columns: of all contextual steps together, n times the width.
+    """
+    adjacency = normalised_adjacency(graph.adjacency)
+    matrix = SparseMatrix.from_scipy(adjacency, symmetric=True).matrix
+    block, out = torch.ones(2, graph.num_nodes, WIDTH)
+    once = min(seconds(lambda: propagate(matrix, block, out=out)) for _ in range(5))
+    return once * (graph.num_features + columns) / WIDTH
 
 
 def _import_the_optimiser() -> None:
