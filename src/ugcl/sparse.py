@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +47,16 @@ class SparseMatrix:
         product: Tensor = _Product.apply(self.matrix, self.transpose, dense)  # type: ignore[no-untyped-call]
         return product
 
+    def of_others(self, order: Tensor) -> SparseMatrix:
+        """M with its columns moved: `M.of_others(order) @ X` is `M @ X[order]`, X staying in place.
+
+        Cost: O(rows + entries).
+        """
+        starts, columns, values = _parts(self.matrix)
+        places = order.to(columns.device, columns.dtype)
+        moved = _csr(starts, places[columns], values, self.matrix.shape)
+        return SparseMatrix(moved, _moved_rows(self.transpose, torch.argsort(places)))
+
     def stacked(self, count: int) -> SparseMatrix:
         """The block-diagonal matrix with M `count` times, which multiplies stacked blocks.
 
@@ -83,8 +94,23 @@ def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> 
     )
 
 
+def _parts(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return matrix.crow_indices(), matrix.col_indices(), matrix.values()
+
+
+def _moved_rows(matrix: Tensor, order: Tensor) -> Tensor:
+    """The rows of a CSR matrix in another order."""
+    starts, columns, values = _parts(matrix)
+    counts = starts.diff()[order]
+    ends = counts.cumsum(0, dtype=starts.dtype)
+    skipped = torch.repeat_interleave(starts[order] - (ends - counts), counts)
+    entries = skipped + torch.arange(values.numel(), device=values.device)
+    moved = torch.cat([starts[:1], ends])
+    return _csr(moved, columns[entries], values[entries], matrix.shape)
+
+
 def _stack(matrix: Tensor, count: int) -> Tensor:
-    starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    starts, columns, values = _parts(matrix)
     if count * max(values.numel(), *matrix.shape) >= _INT32:
         starts, columns = starts.long(), columns.long()
     times = torch.arange(count, dtype=columns.dtype, device=columns.device)[:, None]
@@ -96,7 +122,9 @@ def _stack(matrix: Tensor, count: int) -> Tensor:
     )
 
 
-def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
-        return torch.sparse_csr_tensor(starts, columns, values, size=shape, check_invariants=False)
+        return torch.sparse_csr_tensor(
+            starts, columns, values, size=tuple(shape), check_invariants=False
+        )

@@ -114,7 +114,7 @@ def test_gradients_of_the_objective_equal_finite_differences() -> None:
     def loss(a: torch.Tensor, b: torch.Tensor, *held: torch.Tensor) -> torch.Tensor:
         parameters = dict(zip(names, held, strict=True))
         return torch.func.functional_call(
-            objective, parameters, ([(a, b), (b, a)], None, rng), strict=True
+            objective, parameters, ([(a, b), (b, a)], (), rng), strict=True
         )
 
     assert torch.autograd.gradcheck(loss, (*views(5, 3), *values))

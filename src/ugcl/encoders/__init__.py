@@ -3,5 +3,6 @@
 from ugcl.encoders.deep import Activation, DeepGCN
 from ugcl.encoders.encoder import Encoder
 from ugcl.encoders.gcn import GCN
+from ugcl.encoders.linear import Linear
 
-__all__ = ["GCN", "Activation", "DeepGCN", "Encoder"]
+__all__ = ["GCN", "Activation", "DeepGCN", "Encoder", "Linear"]

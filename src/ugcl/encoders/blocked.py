@@ -54,7 +54,7 @@ def encoded_blocks(
     width = min(WIDTH if weight.device.type == "cpu" else 4 * WIDTH, columns)
     held = [weight.new_empty(rows * width) for _ in range(3)]
     n = scope.n if isinstance(scope, Power) else 0
-    summarise = None if isinstance(scope, Power) else scope.on(view.steps)
+    summarise = None if isinstance(scope, Power) else view.contexts(scope)
     for start in range(0, columns, width):
         block = slice(start, min(start + width, columns))
         shape = rows, block.stop - block.start

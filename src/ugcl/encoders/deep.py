@@ -26,7 +26,8 @@ class DeepGCN(Encoder):
     Args:
         num_features: columns of X.
         widths: columns of H after each convolution.
-        activation: after each of them, the last too.
+        activation: after each of them.
+        last: whether after the last of them, too.
         batch_norm: instead of adding b, normalise columns: in training to mean 0 and variance 1
             over the nodes of the view, in embedding by the moving averages of these.
         generator: the source of randomness.
@@ -38,6 +39,7 @@ class DeepGCN(Encoder):
         widths: Sequence[int],
         *,
         activation: Activation,
+        last: bool = True,
         batch_norm: bool = False,
         generator: torch.Generator,
     ) -> None:
@@ -51,6 +53,8 @@ class DeepGCN(Encoder):
         self.activations = nn.ModuleList(
             nn.PReLU() if activation == "prelu" else nn.ReLU() for _ in widths
         )
+        if not last:
+            self.activations[-1] = nn.Identity()
         self.norms = nn.ModuleList(
             nn.BatchNorm1d(width, momentum=BATCH_MOMENTUM) for width in widths if batch_norm
         )

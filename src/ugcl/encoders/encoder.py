@@ -26,9 +26,9 @@ class Encoder(nn.Module, ABC):
 
     def context(self, view: View, scope: Scope) -> Tensor:
         """The contexts of H, S x D', such as `A^n H`."""
-        return scope.on(view.steps)(self(view))
+        return view.contexts(scope)(self(view))
 
     def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
         """Which columns, these of H and of its contexts: some after others, good until the next."""
         hidden = self(view)
-        yield slice(None), hidden, scope.on(view.steps)(hidden)
+        yield slice(None), hidden, view.contexts(scope)(hidden)

@@ -35,10 +35,10 @@ class GCN(Encoder):
     def context(self, view: View, scope: Scope) -> Tensor:
         """The contexts of H; `A^n H` in one pass with H itself."""
         if _plain(view):
-            return scope.on(view.steps)(self._hidden(view))
+            return view.contexts(scope)(self._hidden(view))
         n = scope.n if isinstance(scope, Power) else 0
         encoded = encode(view, view.masked(self.weight), self.bias, self.slope, n)
-        return encoded if isinstance(scope, Power) else scope.on(view.steps)(encoded)
+        return encoded if isinstance(scope, Power) else view.contexts(scope)(encoded)
 
     def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
         """Which columns, these of H and of its contexts: a few at a time, good until the next."""
@@ -55,4 +55,4 @@ class GCN(Encoder):
 
 def _plain(view: View) -> bool:
     """Whether the plain formula is wanted, or the only one: for dense X that is used once."""
-    return plain() or isinstance(view.features, Tensor)
+    return plain() or (isinstance(view.features, Tensor) and view.aggregated is None)

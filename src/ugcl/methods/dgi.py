@@ -24,6 +24,7 @@ from ugcl.methods.method import Method
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings
 from ugcl.objectives import BilinearJSD
+from ugcl.scope import normalised_adjacency
 from ugcl.views import Corrupter
 
 
@@ -40,8 +41,8 @@ def _views(
     seed: int,
     device: torch.device | str,
 ) -> Corrupter:
-    loops = settings.self_loops
-    return Corrupter(adjacency, features, self_loops=loops, seed=seed, device=device)
+    normalised = normalised_adjacency(adjacency, settings.self_loops)
+    return Corrupter([normalised], features, seed=seed, device=device)
 
 
 def _encoder(num_features: int, settings: DGISettings, generator: torch.Generator) -> GCN:

@@ -47,12 +47,16 @@ class GRACESettings(AugmentedSettings):
         return self.replace(negatives=self.fit_count("negatives", others, "other nodes", given))
 
 
-def _encoder(num_features: int, settings: GRACESettings, generator: torch.Generator) -> DeepGCN:
+def grace_encoder(
+    num_features: int, settings: GRACESettings, generator: torch.Generator
+) -> DeepGCN:
+    """Two convolutions, the first twice as wide."""
     widths = 2 * settings.hidden, settings.hidden
     return DeepGCN(num_features, widths, activation=settings.activation, generator=generator)
 
 
-def _objective(settings: GRACESettings, generator: torch.Generator) -> NTXent:
+def grace_objective(settings: GRACESettings, generator: torch.Generator) -> NTXent:
+    """The contrast after a projector."""
     return NTXent(
         settings.hidden,
         projector=settings.projector,
@@ -63,7 +67,7 @@ def _objective(settings: GRACESettings, generator: torch.Generator) -> NTXent:
 
 
 RECIPE: Recipe[GRACESettings] = Recipe(
-    views=augmented_views, encoder=_encoder, objective=_objective
+    views=augmented_views, encoder=grace_encoder, objective=grace_objective
 )
 
 _BASE: dict[str, Any] = {

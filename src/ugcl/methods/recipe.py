@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar, get_args
 
@@ -79,6 +79,15 @@ class ViewsOf(Protocol[S_contra]):
         """
 
 
+class WholeOf(Protocol[S_contra]):
+    """From a graph to what of it is embedded: for each encoder a view."""
+
+    def __call__(
+        self, settings: S_contra, adjacency: Any, features: Any, *, device: torch.device | str
+    ) -> tuple[View, ...]:
+        """The views, of which the representations are added up."""
+
+
 @dataclass(frozen=True)
 class Recipe(Generic[S]):
     """A method as a value. Its training scope and its readout are settings, like any number.
@@ -92,6 +101,8 @@ class Recipe(Generic[S]):
         encoder: the encoder, from the number of features, the settings and a source of randomness.
         objective: what compares nodes and contexts, from the settings and a source of randomness.
         auxiliary: the encoder of contexts; None if contexts come from the encoder itself.
+        secondary: the encoder of the second view; None if one encoder sees all views.
+        whole: the views that are embedded; None for the graph itself.
         momentum: if the auxiliary encoder is a moving average of the encoder instead of being
             trained, how much of it stays after an epoch.
     """
@@ -100,6 +111,8 @@ class Recipe(Generic[S]):
     encoder: Callable[[int, S, torch.Generator], Encoder]
     objective: Callable[[S, torch.Generator], Objective]
     auxiliary: Callable[[int, S, torch.Generator], Encoder] | None = None
+    secondary: Callable[[int, S, torch.Generator], Encoder] | None = None
+    whole: WholeOf[S] | None = None
     momentum: Callable[[S, int], float] | None = None
 
 
@@ -112,6 +125,9 @@ class RecipeModel(Model, Generic[S]):
         self.recipe, self.settings, self.seed = recipe, settings, seed
         self.scope, self.readout_scope = _chosen(settings.scope), _chosen(settings.readout_scope)
         self.primary = recipe.encoder(num_features, settings, generator)
+        self.secondary: Encoder | None = None
+        if recipe.secondary is not None:
+            self.secondary = recipe.secondary(num_features, settings, generator)
         self.auxiliary: Encoder | None = None
         if recipe.auxiliary is not None:
             self.auxiliary = recipe.auxiliary(num_features, settings, generator)
@@ -124,17 +140,33 @@ class RecipeModel(Model, Generic[S]):
     def loss(self, drawn: Drawn) -> Tensor:
         """The mean over views of the objective between H and the contexts in the next view."""
         views = drawn.views
-        patches = [self.primary(view) for view in views]
+        hidden = self._encoded(views)
         if self.auxiliary is None:
-            contexts = [
-                self.scope.on(view.steps)(patch) for view, patch in zip(views, patches, strict=True)
-            ]
+            contexts = self._contexts(views, hidden)
         else:
             contexts = [self.auxiliary.context(view, self.scope) for view in views]
-        corrupted = None if drawn.corrupted is None else self.primary(drawn.corrupted)
+        others = self._encoded(drawn.corrupted)
+        if self.objective.of_contexts:
+            others = self._contexts(drawn.corrupted, others)
+        patches, contexts = (
+            [view.compared(rows) for view, rows in zip(views, found, strict=True)]
+            for found in (hidden, contexts)
+        )
         pairs = list(zip(patches, [*contexts[1:], contexts[0]], strict=True))
-        loss: Tensor = self.objective(pairs, corrupted, drawn.rng)
+        loss: Tensor = self.objective(pairs, others, drawn.rng, drawn.edges)
         return loss
+
+    def _encoded(self, views: tuple[View, ...]) -> list[Tensor]:
+        """H of each view, by its encoder."""
+        return [encoder(view) for encoder, view in zip(self._encoders, views, strict=False)]
+
+    def _contexts(self, views: tuple[View, ...], hidden: list[Tensor]) -> list[Tensor]:
+        return [view.contexts(self.scope)(rows) for view, rows in zip(views, hidden, strict=True)]
+
+    @property
+    def _encoders(self) -> tuple[Encoder, Encoder]:
+        """The encoders of the first view and of the second."""
+        return self.primary, self.primary if self.secondary is None else self.secondary
 
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The loss of an epoch: a function of the epoch's number and the weights alone."""
@@ -164,14 +196,17 @@ class RecipeModel(Model, Generic[S]):
     def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:
         """Embeddings of all nodes, N x D' float32, in blocks of columns."""
         chosen = self.settings
-        adjacency = normalised_adjacency(graph.adjacency, chosen.self_loops)
-        view = View.of(adjacency, self.raw(graph), device)
+        views = self._whole(graph, device)
         width, concat = self.primary.width, chosen.readout == "concat"
         embeddings = torch.empty(graph.num_nodes, 2 * width if concat else width)
         scope = Power(0) if chosen.readout == "hidden" else self.readout_scope
         training = self.training
         self.eval()
-        for columns, patch, context in self.primary.blocks(view, scope):
+        parts = (
+            encoder.blocks(view, scope)
+            for encoder, view in zip(self._encoders, views, strict=False)
+        )
+        for columns, patch, context in _added(*parts):
             if concat:
                 embeddings[:, :width][:, columns] = patch
                 embeddings[:, width:][:, columns] = context
@@ -181,6 +216,14 @@ class RecipeModel(Model, Generic[S]):
         if chosen.readout == "context-l2":
             embeddings = unit_rows(embeddings)
         return embeddings.numpy()
+
+    def _whole(self, graph: Graph, device: torch.device | str) -> tuple[View, ...]:
+        """What is embedded."""
+        features = self.raw(graph)
+        if self.recipe.whole is not None:
+            return self.recipe.whole(self.settings, graph.adjacency, features, device=device)
+        adjacency = normalised_adjacency(graph.adjacency, self.settings.self_loops)
+        return (View.of(adjacency, features, device),)
 
     def raw(self, graph: Graph) -> Any:
         """X, scaled as this model's encoder sees it: TF-IDF by the graph it was trained on."""
@@ -193,6 +236,18 @@ def _chosen(scope: int | ScopeName | Auto) -> Scope:
     if scope == "auto":
         raise UGCLError("the scope is still to be chosen: see ugcl.selection.resolve_scope")
     return scope_of(scope)
+
+
+Blocks = Iterator[tuple[slice, Tensor, Tensor]]
+
+
+def _added(first: Blocks, second: Blocks | None = None) -> Blocks:
+    """Blocks of the one encoder, or those of two added up."""
+    if second is None:
+        yield from first
+        return
+    for (columns, patch, context), (_, patch_2, context_2) in zip(first, second, strict=True):
+        yield columns, patch + patch_2, context + context_2
 
 
 def _joined(patch: Tensor, context: Tensor, readout: Readout) -> Tensor:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from ugcl.errors import UGCLError
 from ugcl.methods.ablations import ABLATIONS
 from ugcl.methods.bgrl import BGRL
+from ugcl.methods.cca_ssg import CCA_SSG
 from ugcl.methods.dgi import DGI
+from ugcl.methods.gca import GCA
+from ugcl.methods.ggd import GGD
+from ugcl.methods.gmi import GMI
 from ugcl.methods.grace import GRACE
 from ugcl.methods.method import Method
+from ugcl.methods.mvgrl import MVGRL
+from ugcl.methods.subg_con import SUBG_CON
 from ugcl.methods.ugcl import UGCL
 from ugcl.suggest import unknown
 
@@ -22,7 +28,10 @@ def register(method: Method) -> Method:
     return method
 
 
-for _method in (UGCL, *ABLATIONS, GRACE, DGI, BGRL):
+for _method in (
+    *(UGCL, *ABLATIONS),
+    *(GRACE, GMI, DGI, MVGRL, GCA, BGRL, SUBG_CON, GGD, CCA_SSG),
+):
     register(_method)
 
 

@@ -4,30 +4,44 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+Edges = tuple[Tensor, Tensor]
+"""The two ends of each undirected edge, once for both directions."""
+
 
 class Objective(nn.Module, ABC):
-    """How unlike the nodes and their contexts are: a loss, with the parameters that it needs."""
+    """How unlike the nodes and their contexts are: a loss, with the parameters that it needs.
+
+    Attributes:
+        of_contexts: whether corrupted contexts are compared, instead of corrupted patches.
+    """
+
+    of_contexts: bool = False
 
     def forward(
         self,
         pairs: Sequence[tuple[Tensor, Tensor]],
-        corrupted: Tensor | None,
+        corrupted: Sequence[Tensor],
         rng: np.random.Generator,
+        edges: Edges | None = None,
     ) -> Tensor:
         """The mean of the losses of pairs of a patch view and its contextual view, a scalar.
 
         Args:
             pairs: H of a view and the contexts of its nodes, both S x D', row v of one belonging to
                 row v of the other; rows of contexts may share memory.
-            corrupted: H of the corrupted view, where the method has one.
+            corrupted: for each pair H of its corrupted view, or the contexts in it; none where the
+                method has none.
             rng: the source of randomness of this step.
+            edges: the edges of the graph, where the method has them compared.
         """
+        del edges
         known: dict[int, Tensor] = {}  # a view may be the patch of one pair and the context of one
 
         def projected(rows: Tensor) -> Tensor:
@@ -36,8 +50,8 @@ class Objective(nn.Module, ABC):
             return known[id(rows)]
 
         losses = [
-            self.contrast(projected(patch), projected(context), corrupted, rng)
-            for patch, context in pairs
+            self.contrast(projected(patch), projected(context), other, rng)
+            for (patch, context), other in zip_longest(pairs, corrupted)
         ]
         return losses[0] if len(losses) == 1 else torch.stack(losses).mean()
 

@@ -8,6 +8,7 @@ from ugcl.scope.component import (
     distance_to_component_subspace,
     mean,
 )
+from ugcl.scope.diffusion import diffusion, heat_response, nearest, pagerank_response
 from ugcl.scope.homophily import ContextualHomophily, contextual_homophily, edge_homophily
 from ugcl.scope.power import Context, lazy, power, step, unit_radius
 from ugcl.scope.scopes import Component, Power, Scope, ScopeName, WholeGraph, scope_of
@@ -26,14 +27,18 @@ __all__ = [
     "average_degree",
     "component",
     "contextual_homophily",
+    "diffusion",
     "distance_to_component_subspace",
     "edge_homophily",
+    "heat_response",
     "lazy",
     "lower_bound",
     "lower_bounds",
     "mean",
     "measured_decay",
+    "nearest",
     "normalised_adjacency",
+    "pagerank_response",
     "power",
     "scope_of",
     "second_eigenvalue",

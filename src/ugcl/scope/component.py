@@ -123,6 +123,18 @@ def mean(hidden: Tensor) -> Tensor:
     return hidden.mean(dim=0, keepdim=True).expand_as(hidden)
 
 
+def mean_of_pieces(hidden: Tensor, pieces: Tensor) -> Tensor:
+    """For each row the mean of the rows of its piece.
+
+    Args:
+        hidden: H, N x D.
+        pieces: N numbers from 0 on, the piece of each row.
+    """
+    sizes = torch.bincount(pieces).to(hidden.dtype)
+    sums = hidden.new_zeros(sizes.numel(), hidden.shape[1]).index_add(0, pieces, hidden)
+    return (sums / sizes[:, None])[pieces]
+
+
 @torch.no_grad()
 def distance_to_component_subspace(adjacency: SparseMatrix, hidden: Tensor) -> float:
     """`d_M(H)`, the distance of Theorem 1: how much of H is not yet `component(A, H)`.

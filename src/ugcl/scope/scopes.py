@@ -8,7 +8,7 @@ from typing import Literal, assert_never
 
 from torch import Tensor
 
-from ugcl.scope.component import ComponentSubspace, mean
+from ugcl.scope.component import ComponentSubspace, mean, mean_of_pieces
 from ugcl.scope.power import power
 from ugcl.sparse import SparseMatrix
 
@@ -22,8 +22,9 @@ class Power:
 
     n: int
 
-    def on(self, steps: SparseMatrix) -> Callable[[Tensor], Tensor]:
+    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> Callable[[Tensor], Tensor]:
         """From H to the contexts, for n = 0 H itself. Cost: O(n nnz(A) D)."""
+        del pieces
         if self.n == 0:
             return lambda hidden: hidden
         return lambda hidden: power(steps, hidden, self.n)
@@ -33,8 +34,9 @@ class Power:
 class Component:
     """`A^inf H`: all nodes of the connected component, weighted by square roots of degrees."""
 
-    def on(self, steps: SparseMatrix) -> Callable[[Tensor], Tensor]:
+    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> Callable[[Tensor], Tensor]:
         """From H to the contexts. Cost: O(N + E) once, then O(N D)."""
+        del pieces
         return ComponentSubspace.of(steps).project
 
 
@@ -42,10 +44,18 @@ class Component:
 class WholeGraph:
     """The mean of all rows of H, whatever the edges are: mean pooling."""
 
-    def on(self, steps: SparseMatrix) -> Callable[[Tensor], Tensor]:
-        """From H to the contexts, N rows that are one row in memory. Cost: O(N D)."""
+    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> Callable[[Tensor], Tensor]:
+        """From H to the contexts, N rows that are one row in memory. Cost: O(N D).
+
+        Args:
+            steps: not needed.
+            pieces: where several graphs stand side by side, the number of each row's graph, whose
+                rows alone are its context.
+        """
         del steps
-        return mean
+        if pieces is None:
+            return mean
+        return lambda hidden: mean_of_pieces(hidden, pieces)
 
 
 Scope = Power | Component | WholeGraph

@@ -1,25 +1,49 @@
 """From a graph to the views of it that an encoder sees."""
 
-from ugcl.views.augment import Augmenter
+from ugcl.views.augment import Augmenter, edge_ends
+from ugcl.views.centrality import (
+    CENTRALITIES,
+    Centrality,
+    centrality,
+    drop_probabilities,
+    edge_weights,
+    feature_weights,
+)
 from ugcl.views.corrupt import Corrupter
 from ugcl.views.features import FeatureScaling, dense_if_crowded, inverse_frequency, scale_features
+from ugcl.views.memo import remembered
 from ugcl.views.sampling import Sampling, sample_nodes
+from ugcl.views.subgraphs import Subgraphs, SubgraphSampler, centre_view
 from ugcl.views.subsample import Normalisation, Subsampler
-from ugcl.views.view import Drawn, View, Views, features_on
+from ugcl.views.view import Drawn, View, Views, features_on, side_by_side
+from ugcl.views.whole import Whole
 
 __all__ = [
+    "CENTRALITIES",
     "Augmenter",
+    "Centrality",
     "Corrupter",
     "Drawn",
     "FeatureScaling",
     "Normalisation",
     "Sampling",
+    "SubgraphSampler",
+    "Subgraphs",
     "Subsampler",
     "View",
     "Views",
+    "Whole",
+    "centrality",
+    "centre_view",
     "dense_if_crowded",
+    "drop_probabilities",
+    "edge_ends",
+    "edge_weights",
+    "feature_weights",
     "features_on",
     "inverse_frequency",
+    "remembered",
     "sample_nodes",
     "scale_features",
+    "side_by_side",
 ]

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix
 from ugcl.views.view import Drawn, View, Views, features_on
+
+Probability = float | npt.NDArray[np.float64]
+"""One for all, or one for each."""
 
 
 class Augmenter(Views):
@@ -22,8 +26,10 @@ class Augmenter(Views):
     Args:
         adjacency: A of the whole graph, CSR.
         features: X, scaled, dense or CSR; it is held once, and views differ by a mask.
-        drop_edges: for each view, the probability that an edge is dropped.
-        mask_features: for each view, the probability that a column is masked.
+        drop_edges: for each view, the probability that an edge is dropped; one for all edges, or
+            for each in the order of `edge_ends`.
+        mask_features: for each view, the probability that a column is masked; one for all, or for
+            each.
         self_loops: weight of the self-loops in the normalisation.
         seed: the training seed.
         device: where the views are used.
@@ -34,8 +40,8 @@ class Augmenter(Views):
         adjacency: Any,
         features: Any,
         *,
-        drop_edges: tuple[float, float],
-        mask_features: tuple[float, float],
+        drop_edges: tuple[Probability, Probability],
+        mask_features: tuple[Probability, Probability],
         self_loops: float,
         seed: int,
         device: torch.device | str = "cpu",
@@ -51,12 +57,12 @@ class Augmenter(Views):
         first, second = zip(self.drop_edges, self.mask_features, strict=True)
         return Drawn((self._view(*first, rng), self._view(*second, rng)), rng)
 
-    def _view(self, dropped: float, masked: float, rng: np.random.Generator) -> View:
+    def _view(self, dropped: Probability, masked: Probability, rng: np.random.Generator) -> View:
         kept = rng.random(self.edges) >= dropped
         columns = (rng.random(self.features.shape[1]) >= masked).astype(np.float32)
         adjacency = normalised_adjacency(self._without(kept), self.self_loops)
         held = SparseMatrix.from_scipy(adjacency, symmetric=True, device=self.device)
-        mask = torch.from_numpy(columns).to(self.device) if masked else None
+        mask = torch.from_numpy(columns).to(self.device) if np.any(masked) else None
         return View(held, self.features, None, held, mask)
 
     def _without(self, kept: Any) -> Any:
@@ -68,6 +74,14 @@ class Augmenter(Views):
         starts = np.concatenate([[0], np.cumsum(counts)])
         parts = self.adjacency.data[entries], self.adjacency.indices[entries], starts
         return sp.csr_array(parts, shape=self.adjacency.shape)
+
+
+def edge_ends(adjacency: Any) -> tuple[Any, Any]:
+    """The two ends of each undirected edge, the smaller number first, in ascending order."""
+    upper = sp.triu(adjacency, k=1, format="csr")
+    upper.sort_indices()
+    rows = np.repeat(np.arange(upper.shape[0]), np.diff(upper.indptr))
+    return rows, upper.indices.astype(np.int64)
 
 
 def _edges(adjacency: Any, rows: Any) -> tuple[int, Any]:

@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from ugcl.scope import normalised_adjacency
-from ugcl.sparse import SparseMatrix
-from ugcl.views.features import dense_if_crowded
-from ugcl.views.view import Drawn, View, Views, features_on
+from ugcl.views.view import Drawn, View, Views, side_by_side
 
 
 class Corrupter(Views):
     """The graph itself, and the graph with the rows of X in random order.
 
+    With several adjacencies there are as many views, each with its corrupted one; contexts in all
+    of them are powers of the first.
+
     Args:
-        adjacency: A of the whole graph, CSR.
-        features: X, scaled, dense or CSR.
-        self_loops: weight of the self-loops in the normalisation.
+        adjacencies: the normalised adjacency, and perhaps other matrices of the same nodes.
+        features: X, scaled, dense or CSR; it is held once, and rows move by the adjacency's
+            columns.
+        mask_features: the probability that a column of X is masked, in all views alike.
         seed: the training seed.
         device: where the views are used.
     """
 
     def __init__(
         self,
-        adjacency: Any,
+        adjacencies: Sequence[Any],
         features: Any,
         *,
-        self_loops: float,
+        mask_features: float = 0.0,
         seed: int,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.seed, self.device = seed, device
-        self.features = dense_if_crowded(features)
-        normalised = normalised_adjacency(adjacency, self_loops)
-        self.view = View.of(normalised, self.features, device)
+        self.seed, self.device, self.mask_features = seed, device, mask_features
+        self.views = side_by_side(adjacencies, features, device, raw=True)
 
     def draw(self, rng: np.random.Generator) -> Drawn:
-        """Shuffle the rows of X. Cost: O(entries of X)."""
-        shuffled = features_on(self.features[rng.permutation(self.features.shape[0])], self.device)
-        held: SparseMatrix = self.view.adjacency
-        return Drawn((self.view,), rng, corrupted=View(held, shuffled, None, held))
+        """Shuffle the rows of X. Cost: O(N + E)."""
+        nodes, columns = self.views[0].adjacency.shape[0], self.views[0].num_features
+        order = torch.from_numpy(rng.permutation(nodes))
+        mask = None
+        if self.mask_features:
+            kept = rng.random(columns) >= self.mask_features
+            mask = torch.from_numpy(kept.astype(np.float32)).to(self.device)
+        views = tuple(replace(view, mask=mask) for view in self.views)
+        return Drawn(views, rng, corrupted=tuple(shuffled(view, order) for view in views))
+
+
+def shuffled(view: View, order: Tensor) -> View:
+    """The view in which node v has the features of node `order[v]`."""
+    return replace(view, adjacency=view.adjacency.of_others(order), aggregated=None)

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 FeatureScaling = Literal["none", "row", "l2", "tfidf"]
 
 CROWDED = 0.15
+"""The share of entries that are not zero above which X is dense rather than sparse."""
 
 
 def scale_features(

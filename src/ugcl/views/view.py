@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from ugcl.scope import Scope
 from ugcl.sparse import SparseMatrix
 from ugcl.views.features import dense_if_crowded
 
@@ -21,12 +23,15 @@ class View:
 
     Attributes:
         adjacency: the normalised adjacency, S x S.
-        features: X, S x D, sparse or dense; None where `aggregated` is held instead.
+        features: X, sparse or dense, with a row for each column of the adjacency; None where
+            `aggregated` is held instead.
         aggregated: A X, S x D, where X is dense and convolved more than once: all encoders share
             it, and it has no gradient.
         steps: the matrix whose powers are contexts, S x S: the adjacency, or another of the same
             nodes and edges.
         mask: D numbers that columns of X are multiplied by; None for ones.
+        pieces: where several graphs stand side by side, the number of each row's graph.
+        centres: the rows that are compared with their contexts; None for all.
     """
 
     adjacency: SparseMatrix
@@ -34,6 +39,8 @@ class View:
     aggregated: Tensor | None
     steps: SparseMatrix
     mask: Tensor | None = None
+    pieces: Tensor | None = None
+    centres: Tensor | None = None
 
     @classmethod
     def of(
@@ -43,14 +50,16 @@ class View:
         device: torch.device | str = "cpu",
         *,
         steps: Any = None,
+        raw: bool = False,
     ) -> View:
         """View of a normalised SciPy adjacency and of features, SciPy sparse or dense.
 
         Args:
             adjacency: the normalised adjacency.
-            features: X.
+            features: X; or what `features_on` made of it, which several views can share.
             device: where it is used.
             steps: the symmetric matrix whose powers are contexts, if that is not the adjacency.
+            raw: whether X itself is needed, also where it is dense.
         """
         held = SparseMatrix.from_scipy(adjacency, symmetric=True, device=device)
         walked = held
@@ -59,7 +68,7 @@ class View:
         columns = features_on(features, device)
         if isinstance(columns, SparseMatrix):
             return cls(held, columns, None, walked)
-        return cls(held, None, held @ columns, walked)
+        return cls(held, columns if raw else None, held @ columns, walked)
 
     @property
     def num_features(self) -> int:
@@ -79,13 +88,44 @@ class View:
         assert self.features is not None
         return self.adjacency @ (self.features @ weight)
 
+    def linear(self, weight: Tensor) -> Tensor:
+        """`X W`, without the graph."""
+        assert self.features is not None
+        return self.features @ self.masked(weight)
+
+    def contexts(self, scope: Scope) -> Callable[[Tensor], Tensor]:
+        """From H of this view to the contexts of its nodes."""
+        return scope.on(self.steps, self.pieces)
+
+    def compared(self, rows: Tensor) -> Tensor:
+        """The rows that are compared with their contexts."""
+        return rows if self.centres is None else rows[self.centres]
+
     def masked(self, weight: Tensor) -> Tensor:
         """W with the rows of masked columns of X set to zero."""
         return weight if self.mask is None else self.mask[:, None] * weight
 
 
+def side_by_side(
+    adjacencies: Sequence[Any], features: Any, device: torch.device | str, *, raw: bool = False
+) -> tuple[View, ...]:
+    """Views by several matrices of the same nodes, in all of which contexts are of the first.
+
+    Args:
+        adjacencies: symmetric SciPy matrices, the first of them the normalised adjacency.
+        features: X, which they share.
+        device: where they are used.
+        raw: as for `View.of`.
+    """
+    held = features_on(features, device)
+    views = [View.of(adjacency, held, device, raw=raw) for adjacency in adjacencies]
+    return tuple(replace(view, steps=views[0].steps) for view in views)
+
+
 def features_on(features: Any, device: torch.device | str) -> SparseMatrix | Tensor:
-    """X on a device, sparse where few of its entries are not zero."""
+    """X on a device, sparse where few of its entries are not zero; as it is if it is there."""
+    if isinstance(features, SparseMatrix | Tensor):
+        return features
     features = dense_if_crowded(features)
     if sp.issparse(features):
         return SparseMatrix.from_scipy(features, device=device)
@@ -99,13 +139,17 @@ class Drawn:
     Attributes:
         views: the views; the context of each is taken in the next, and that of the last in the
             first, so that of a single view in itself.
-        corrupted: a view of which no row belongs to any context; None where others are not needed.
         rng: the source of the epoch's further randomness.
+        corrupted: for each view one of which no row belongs to any context; none where others are
+            not needed.
+        edges: the two ends of each edge of the graph, once for both directions, where an objective
+            asks which nodes are joined.
     """
 
     views: tuple[View, ...]
     rng: np.random.Generator
-    corrupted: View | None = None
+    corrupted: tuple[View, ...] = ()
+    edges: tuple[Tensor, Tensor] | None = None
 
 
 class Views(ABC):
