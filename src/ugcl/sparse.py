@@ -72,6 +72,14 @@ class SparseMatrix:
         return self._stacks[count]
 
 
+def csr_of(rows: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
+    """A CSR tensor of entries whose rows ascend; a place may have several."""
+    index = torch.int32 if max(rows.numel(), *shape) < _INT32 else torch.int64
+    counts = torch.bincount(rows, minlength=shape[0])
+    starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    return _csr(starts.to(index), columns.to(index), values, shape)
+
+
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:

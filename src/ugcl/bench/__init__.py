@@ -1,8 +1,9 @@
 """What `ugcl bench` measures: the step against the arithmetic that it needs, and how it grows."""
 
 from ugcl.bench.machine import machine
+from ugcl.bench.memory import bench_memory
 from ugcl.bench.scaling import bench_embed, bench_scaling
 from ugcl.bench.step import bench_step
 from ugcl.bench.suite import bench_suite
 
-__all__ = ["bench_embed", "bench_scaling", "bench_step", "bench_suite", "machine"]
+__all__ = ["bench_embed", "bench_memory", "bench_scaling", "bench_step", "bench_suite", "machine"]

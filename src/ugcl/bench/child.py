@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from ugcl.selection import resolve_scope
 from ugcl.sparse import SparseMatrix
 from ugcl.training import kept_memory, new_optimiser, step
 
-STEPS = 4
+DEFAULTS: dict[str, Any] = {"method": "ugcl", "steps": 4, "then_embed": False, "data_root": None}
+"""What a task does unless it is asked for something else."""
 
 _CODE = "from ugcl.bench.child import main; main()"
 
@@ -32,10 +34,11 @@ def in_fresh_process(task: str, **arguments: Any) -> dict[str, Any]:
 
     Returns:
         `peak_bytes`, the most memory it held above what it held after importing (None where the
-        operating system is not Linux); for `embed` also `seconds`, `embed_bytes`, the most above
-        what it held with the graph loaded, and `products_seconds`, of its sparse products alone.
+        operating system is not Linux). For `train` also `step_seconds`, of the last step. For
+        `embed` also `seconds`, `embed_bytes`, the most above what it held with the graph loaded,
+        and `products_seconds`, of its sparse products alone.
     """
-    request = json.dumps({"task": task, **arguments})
+    request = json.dumps({"task": task, **DEFAULTS, **arguments})
     done = subprocess.run([sys.executable, "-c", _CODE, request], capture_output=True, text=True)
     if done.returncode < 0:
         raise UGCLError(
@@ -60,16 +63,19 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(request["threads"])
     _import_the_optimiser()
     imported = _held()
-    graph = load_graph(request["graph"], request.get("data_root"))
-    asked = METHODS["ugcl"].resolve(request["preset"], graph, request["given"])
+    graph, method = load_graph(request["graph"], request["data_root"]), METHODS[request["method"]]
+    asked = method.resolve(request["preset"], graph, request["given"])
     settings, _ = resolve_scope(asked, graph)
-    model = METHODS["ugcl"].build(graph.num_features, settings, 0)
+    model = method.build(graph.num_features, settings, 0)
     measured: dict[str, Any] = {}
     if request["task"] == "train":
         with kept_memory():
             loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
-            for epoch in range(STEPS):
-                step(loss_of, optimiser, epoch)
+            for epoch in range(request["steps"]):
+                measured["step_seconds"] = seconds(partial(step, loss_of, optimiser, epoch))
+        del loss_of, optimiser
+        if request["then_embed"]:
+            model.embed(graph, "cpu")
     else:
         loaded = _held()
         measured["seconds"] = min(seconds(lambda: model.embed(graph, "cpu")) for _ in range(3))

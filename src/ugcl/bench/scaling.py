@@ -51,7 +51,8 @@ GROWTH: dict[str, tuple[int, ...]] = {
     "n": (2, 4, 8, 16, 32),
 }
 
-EDGES = (10**5, 10**6, 10**7)
+EDGES = (10**5, 10**6, 10**7, 4 * 10**7)
+"""The blocks of the first fit into a core's cache, those of the last two into no cache."""
 
 
 def bench_scaling(
@@ -90,7 +91,9 @@ def bench_embed(edges: tuple[int, ...] = EDGES, tell: Tell = lambda text: None) 
     """Seconds and bytes of embedding graphs with more and more edges: degree 20, width 128.
 
     Beside them `products_seconds`, those of its sparse products alone: out of cache an edge costs
-    several times what it costs in cache, and no embedding grows more slowly than its products.
+    several times what it costs in cache, and no embedding grows more slowly than its products. So
+    `beyond_cache_exponent` is that of the two largest, of which no more is in cache than is of the
+    other.
     """
     times, peaks, products = [], [], []
     with tempfile.TemporaryDirectory() as folder:
@@ -109,6 +112,7 @@ def bench_embed(edges: tuple[int, ...] = EDGES, tell: Tell = lambda text: None) 
     return _growth(list(edges), times, peaks) | {
         "products_seconds": products,
         "products_exponent": _last_exponent(list(edges), products),
+        "beyond_cache_exponent": exponent([float(size) for size in edges[-2:]], times[-2:]),
     }
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ugcl.bench import bench_embed, bench_scaling, bench_step, bench_suite, machine
+from ugcl.bench import bench_embed, bench_memory, bench_scaling, bench_step, bench_suite, machine
 from ugcl.cli.common import (
     add_command,
     add_data_root,
@@ -58,9 +58,25 @@ def register(commands: Any) -> None:
         kinds,
         "embed",
         embed,
-        "measure embedding graphs of 10^5, 10^6 and 10^7 edges",
+        "measure embedding graphs of 10^5 to 4 x 10^7 edges",
         "ugcl bench embed",
     )
+    held = add_command(
+        kinds,
+        "memory",
+        memory,
+        "measure the peak memory of every method, in a process for each",
+        "ugcl bench memory cora pubmed --out memory.json --methods grace gmi --settings paper",
+    )
+    held.add_argument("graphs", nargs="+", metavar="GRAPH", help="data sets' names or files")
+    held.add_argument("--out", required=True, metavar="FILE", help="the JSON file to write")
+    held.add_argument(
+        "--methods", nargs="+", default=list(METHODS), metavar="METHOD", help="which (default: all)"
+    )
+    held.add_argument(
+        "--settings", default="paper", metavar="PRESET", help="which preset (default: paper)"
+    )
+    add_data_root(held)
     whole_suite = add_command(
         kinds,
         "suite",
@@ -72,7 +88,7 @@ def register(commands: Any) -> None:
         "--out", required=True, metavar="DIR", help="where to write bench.json and bench.png"
     )
     add_data_root(whole_suite)
-    for each in (one, grown, embedded, whole_suite):
+    for each in (one, grown, embedded, held, whole_suite):
         each.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
 
 
@@ -112,7 +128,37 @@ def embed(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({**result, "machine": machine()})
     else:
-        _print_growths({"edges": result})
+        _print_embed(result)
+    return 0
+
+
+def memory(arguments: argparse.Namespace) -> int:
+    """Measure what methods hold."""
+    use_threads(arguments.threads)
+    result = bench_memory(
+        arguments.graphs,
+        Path(arguments.out),
+        methods=arguments.methods,
+        preset=arguments.settings,
+        data_root=arguments.data_root,
+        tell=say,
+    )
+    if arguments.json:
+        print_json(result)
+        return 0
+    print_table(
+        ("method", "settings", "graph", "peak, MB", "a step, s"),
+        (
+            (
+                row["method"],
+                row["settings"],
+                row["graph"],
+                _known(row["peak_bytes"], ",.0f", 1e-6),
+                f"{row['step_seconds']:.2f}",
+            )
+            for row in result["rows"]
+        ),
+    )
     return 0
 
 
@@ -127,7 +173,7 @@ def suite(arguments: argparse.Namespace) -> int:
     print()
     _print_scaling(result["scaling"])
     print("\nembedding")
-    _print_growths({"edges": result["embed"]})
+    _print_embed(result["embed"])
     print(f"\n{arguments.out}/bench.json, {arguments.out}/bench.png")
     return 0
 
@@ -203,6 +249,17 @@ def _print_growths(growths: dict[str, dict[str, Any]]) -> None:
             for name, growth in growths.items()
         ),
     )
+
+
+def _print_embed(result: dict[str, Any]) -> None:
+    _print_growths({"edges": result})
+    shares = zip(result["seconds"], result["products_seconds"], strict=True)
+    print(
+        f"its sparse products alone: {_row(result['products_seconds'], 1000)} ms, exponent "
+        f"{result['products_exponent']:.2f}; embedding takes "
+        f"{' '.join(f'{whole / alone:.1f}' for whole, alone in shares)} times as long"
+    )
+    print(f"from the last size but one to the last: exponent {result['beyond_cache_exponent']:.2f}")
 
 
 def _row(values: list[float | None], unit: float) -> str:

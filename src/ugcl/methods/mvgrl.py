@@ -27,7 +27,13 @@ from ugcl.methods.options import choice, number, whole
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings
 from ugcl.objectives import BilinearJSD
-from ugcl.scope import diffusion, heat_response, normalised_adjacency, pagerank_response
+from ugcl.scope import (
+    diffusion,
+    heat_coefficients,
+    normalised_adjacency,
+    pagerank_coefficients,
+    with_self_loops,
+)
 from ugcl.views import Corrupter, View, remembered, side_by_side
 
 Diffusion = Literal["pagerank", "heat"]
@@ -48,12 +54,15 @@ class MVGRLSettings(RecipeSettings):
 def _adjacencies(settings: MVGRLSettings, adjacency: Any) -> tuple[Any, Any]:
     """The normalised adjacency and its diffusion."""
     kind, teleport, time = settings.diffusion, settings.teleport, settings.heat_time
-    response = pagerank_response(teleport) if kind == "pagerank" else heat_response(time)
-    normalised = normalised_adjacency(adjacency, settings.self_loops)
     key = kind, teleport, time, settings.neighbours, settings.self_loops
-    return normalised, remembered(
-        adjacency, key, lambda: diffusion(normalised, response, settings.neighbours)
-    )
+
+    def diffused() -> Any:
+        steps = pagerank_coefficients(teleport) if kind == "pagerank" else heat_coefficients(time)
+        looped = with_self_loops(adjacency, settings.self_loops)
+        return diffusion(looped, steps, settings.neighbours)
+
+    normalised = normalised_adjacency(adjacency, settings.self_loops)
+    return normalised, remembered(adjacency, key, diffused)
 
 
 def _views(

@@ -91,6 +91,7 @@ def _drawn(
     size: int, count: int, device: torch.device, rng: np.random.Generator
 ) -> tuple[Tensor, Tensor]:
     """Each node as often as asked, and as many random others."""
-    nodes = np.repeat(np.arange(size), count)
-    others = (nodes + rng.integers(1, size, nodes.size)) % size
-    return torch.from_numpy(nodes).to(device), torch.from_numpy(others).to(device)
+    nodes = np.arange(size)[:, None]
+    others = np.sort((nodes + rng.integers(1, size, (size, count))) % size, axis=1).ravel()
+    repeated = np.repeat(np.arange(size), count)
+    return torch.from_numpy(repeated).to(device), torch.from_numpy(others).to(device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,12 +11,10 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
 from ugcl.kernels import plain
+from ugcl.sparse import csr_of
 
 STRIP = 1024
 """Rows whose products with all others are held at a time."""
-
-CHUNK = 2**25
-"""Numbers that are gathered at a time for products of single pairs."""
 
 Curve = Callable[[Tensor], tuple[Tensor, Tensor]]
 
@@ -51,7 +49,12 @@ def plain_all_pairs(left: Tensor, right: Tensor, curve: Curve) -> Tensor:
 
 
 def scores(left: Tensor, right: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """`l_i . r_j` of the pairs (i, j) alone. Memory: that of the scores, forwards and backwards."""
+    """`l_i . r_j` of the pairs (i, j) alone, in ascending order of i.
+
+    Cost: one sparse product forwards and two backwards, with as many entries as there are pairs.
+    Memory: that of the scores. Rows are never gathered: the scores are the entries of a sparse
+    matrix, and so is their gradient G, of which `G r` and `G^T l` are sparse products.
+    """
     if plain():
         return plain_scores(left, right, rows, columns)
     found: Tensor = _Scores.apply(left, right, rows, columns)  # type: ignore[no-untyped-call]
@@ -91,24 +94,17 @@ class _Scores(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, left: Tensor, right: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         ctx.save_for_backward(left, right, rows, columns)
-        found = left.new_empty(rows.numel())
-        for part in _chunks(rows.numel(), left.shape[1]):
-            found[part] = plain_scores(left, right, rows[part], columns[part])
+        shape = left.shape[0], right.shape[0]
+        pattern = csr_of(rows, columns, left.new_zeros(rows.numel()), shape)
+        found: Tensor = torch.sparse.sampled_addmm(pattern, left, right.T, beta=0).values()
         return found
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
         left, right, rows, columns = ctx.saved_tensors
-        of_left, of_right = torch.zeros_like(left), torch.zeros_like(right)
-        for part in _chunks(rows.numel(), left.shape[1]):
-            i, j, slope = rows[part], columns[part], grads[0][part, None]
-            of_left.index_add_(0, i, right[j].mul_(slope))
-            of_right.index_add_(0, j, left[i].mul_(slope))
-        return of_left, of_right, None, None
-
-
-def _chunks(count: int, width: int) -> Iterator[slice]:
-    size = max(1, CHUNK // width)
-    for start in range(0, count, size):
-        yield slice(start, min(start + size, count))
+        shape = left.shape[0], right.shape[0]
+        order = torch.argsort(columns, stable=True)
+        slopes = csr_of(rows, columns, grads[0], shape)
+        turned = csr_of(columns[order], rows[order], grads[0][order], shape[::-1])
+        return slopes @ right, turned @ left, None, None

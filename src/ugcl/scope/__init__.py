@@ -1,6 +1,6 @@
 """Contextual scope: how far around a node its context reaches."""
 
-from ugcl.scope.adjacency import normalised_adjacency
+from ugcl.scope.adjacency import normalised_adjacency, with_self_loops
 from ugcl.scope.bound import average_degree, lower_bound, lower_bounds, sparsity
 from ugcl.scope.component import (
     ComponentSubspace,
@@ -8,7 +8,7 @@ from ugcl.scope.component import (
     distance_to_component_subspace,
     mean,
 )
-from ugcl.scope.diffusion import diffusion, heat_response, nearest, pagerank_response
+from ugcl.scope.diffusion import diffusion, heat_coefficients, nearest, pagerank_coefficients
 from ugcl.scope.homophily import ContextualHomophily, contextual_homophily, edge_homophily
 from ugcl.scope.power import Context, lazy, power, step, unit_radius
 from ugcl.scope.scopes import Component, Power, Scope, ScopeName, WholeGraph, scope_of
@@ -30,7 +30,7 @@ __all__ = [
     "diffusion",
     "distance_to_component_subspace",
     "edge_homophily",
-    "heat_response",
+    "heat_coefficients",
     "lazy",
     "lower_bound",
     "lower_bounds",
@@ -38,11 +38,12 @@ __all__ = [
     "measured_decay",
     "nearest",
     "normalised_adjacency",
-    "pagerank_response",
+    "pagerank_coefficients",
     "power",
     "scope_of",
     "second_eigenvalue",
     "sparsity",
     "step",
     "unit_radius",
+    "with_self_loops",
 ]

@@ -21,9 +21,7 @@ def normalised_adjacency(adjacency: Any, self_loops: float = 1.0) -> Any:
     Returns:
         A symmetric CSR matrix, float32, with eigenvalues in (-1, 1] for c > 0.
     """
-    if self_loops:
-        adjacency = adjacency + self_loops * sp.eye_array(adjacency.shape[0], format="csr")
-    looped = adjacency.tocsr()
+    looped = with_self_loops(adjacency, self_loops)
     degree = looped.sum(axis=1).astype(np.float64)
     with np.errstate(divide="ignore"):
         root = np.where(degree > 0, 1 / np.sqrt(degree), 0)
@@ -31,3 +29,10 @@ def normalised_adjacency(adjacency: Any, self_loops: float = 1.0) -> Any:
     values *= looped.data
     values *= root[looped.indices]
     return sp.csr_array((values.astype(np.float32), looped.indices, looped.indptr), looped.shape)
+
+
+def with_self_loops(adjacency: Any, self_loops: float) -> Any:
+    """`A + c I`, CSR."""
+    if self_loops:
+        adjacency = adjacency + self_loops * sp.eye_array(adjacency.shape[0], format="csr")
+    return adjacency.tocsr()

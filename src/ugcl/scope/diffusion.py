@@ -1,64 +1,77 @@
 """Diffusion: how much of what starts at one node reaches another, kept for the nearest nodes.
 
-A diffusion is a function of the normalised adjacency, `f(A) = U f(Lambda) U^T`:
+A diffusion adds up the steps of a random walk, `f(W) = sum_k c_k W^k` with `W = D^-1 A`:
 
-    personalised PageRank    f(x) = alpha / (1 - (1 - alpha) x)
-    heat                     f(x) = e^{-t (1 - x)}
+    personalised PageRank    c_k = alpha (1 - alpha)^k          a walk that stops by chance
+    heat                     c_k = e^-t t^k / k!                a walk of t steps on average
 
-As matrices both are dense. Here f is a sum of Chebyshev polynomials, `f(A) E = sum_m c_m T_m(A) E`
-with `T_{m+1} = 2 A T_m - T_{m-1}`, which a few nodes E at a time need sparse products for and
-nothing else; and of each node's row only the k largest entries are kept.
+or, with the normalised adjacency in the place of W, `f(D^-1/2 A D^-1/2) = D^1/2 f(W) D^-1/2`. As
+matrices both are dense. Here every node walks with a sparse row v, from which after each step the
+entries are dropped that matter little to all that follows,
+
+    t_k v_j <= a d_j,    t_k = c_k + c_{k+1} + ...
+
+so that of entry j of `f(W)` at most `a d_j` is lost in a step, and a node's walk goes over at most
+`(t_0 + t_1 + ...) / a` edges: the whole costs O(N / a), however many edges and nodes there are.
+(Because d_j W_jk = d_k W_kj, what is dropped adds up to no more at any other node; and what is not
+dropped is more than `a d_j / t_k`, of which there is not much.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import torch
-from numpy.polynomial.chebyshev import chebinterpolate
-from torch import Tensor
 
-from ugcl.sparse import SparseMatrix
+Coefficients = npt.NDArray[np.float64]
 
-Response = Callable[[Any], Any]
+LOST = 3e-3
+"""The accuracy a, times the number of nodes that are kept: the fewer, the coarser it may be.
 
-ACCURACY = 1e-6
-"""The error of entries, which are at most 1; smaller ones are taken for zero."""
+On the co-author, co-purchase and citation graphs, the nodes that are found have more than 99 % of
+what the nearest nodes have.
+"""
 
-BLOCK = 128
-"""Nodes whose rows are computed at a time."""
+BLOCK = 256
+"""Nodes that walk at a time."""
 
-_DEGREE = 256
-
-
-def pagerank_response(teleport: float) -> Response:
-    """Personalised PageRank, in every step of which a walk starts anew with this probability."""
-    return lambda x: teleport / (1 - (1 - teleport) * x)
+_REST = 1e-9
 
 
-def heat_response(time: float) -> Response:
-    """The heat that is where, after some time, all of it having been at one node."""
-    return lambda x: np.exp(-time * (1 - x))
+def pagerank_coefficients(teleport: float) -> Coefficients:
+    """`alpha (1 - alpha)^k` for k = 0, 1, ..., as long as the rest matters."""
+    count = 1 + np.ceil(np.log(_REST) / np.log1p(-teleport)).astype(int)
+    coefficients: Coefficients = teleport * (1 - teleport) ** np.arange(count)
+    return coefficients
 
 
-def diffusion(adjacency: Any, response: Response, neighbours: int) -> Any:
-    """`f(A)`, of which an entry is kept if it is among the largest of its row or of its column.
+def heat_coefficients(time: float) -> Coefficients:
+    """`e^-t t^k / k!` for k = 0, 1, ..., as long as the rest matters."""
+    logs = -time + np.log(time) * np.arange(int(50 + 3 * time))
+    logs[1:] -= np.cumsum(np.log(np.arange(1, logs.size)))
+    coefficients = np.exp(logs)
+    kept: Coefficients = coefficients[: 1 + np.flatnonzero(_tails(coefficients) > _REST)[-1]]
+    return kept
 
-    Cost: O(N E) time for dense rows, O(N k) memory.
+
+def diffusion(
+    adjacency: Any, coefficients: Coefficients, neighbours: int, accuracy: float | None = None
+) -> Any:
+    """`f(D^-1/2 A D^-1/2)` with the entries that are among the largest of their row or column.
 
     Args:
-        adjacency: the normalised adjacency, symmetric with eigenvalues in [-1, 1], SciPy CSR.
-        response: f.
+        adjacency: A with its self-loops, symmetric, SciPy CSR.
+        coefficients: c.
         neighbours: k, how many entries of a row count as large.
+        accuracy: a; by default `LOST / k`.
 
     Returns:
         A symmetric CSR matrix, float32.
     """
-    columns, values = nearest(adjacency, response, neighbours)
+    columns, values = nearest(adjacency, coefficients, neighbours, accuracy=accuracy)
     starts = np.arange(0, columns.size + 1, columns.shape[1])
     kept = sp.csr_array((values.ravel(), columns.ravel(), starts), shape=adjacency.shape)
     kept.eliminate_zeros()
@@ -68,60 +81,83 @@ def diffusion(adjacency: Any, response: Response, neighbours: int) -> Any:
 
 def nearest(
     adjacency: Any,
-    response: Response,
+    coefficients: Coefficients,
     neighbours: int,
-    weights: npt.NDArray[np.float32] | None = None,
+    *,
+    power: float = 0.5,
+    accuracy: float | None = None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """For each node the nodes with the largest `f(A)_vj w_j`, and these values.
+    """For each node the nodes with the largest `d_v^p f(W)_vj d_j^-p`, and these values.
 
     Args:
         adjacency: as for `diffusion`.
-        response: f.
+        coefficients: c.
         neighbours: k.
-        weights: w; None for ones.
+        power: p: 1/2 for the diffusion by the normalised adjacency, 1 for that by `A D^-1`.
+        accuracy: as for `diffusion`.
 
     Returns:
         Two N x k arrays (k at most N), values descending; zeros where there are fewer.
     """
     size = adjacency.shape[0]
     count = min(neighbours, size)
-    nodes = np.empty((size, count), dtype=np.int32)
-    values = np.empty((size, count), dtype=np.float32)
-    for block, rows in _rows(adjacency, response):
-        if weights is not None:
-            rows *= torch.from_numpy(weights)
-        largest = rows.topk(count, dim=1)
-        nodes[block], values[block] = largest.indices.numpy(), largest.values.numpy()
+    degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    nodes = np.zeros((size, count), dtype=np.int32)
+    values = np.zeros((size, count), dtype=np.float32)
+    weights = np.where(degree > 0, degree, 1) ** power
+    accuracy = LOST / neighbours if accuracy is None else accuracy
+    for block, reached in _walks(adjacency, degree, coefficients, accuracy):
+        reached.data *= np.repeat(weights[block], np.diff(reached.indptr))
+        reached.data /= weights[reached.indices]
+        rows, places, entries = _largest(reached, count)
+        nodes[block][rows, places] = reached.indices[entries]
+        values[block][rows, places] = reached.data[entries]
     return nodes, values
 
 
-def _rows(adjacency: Any, response: Response) -> Iterator[tuple[slice, Tensor]]:
-    """Some rows of `f(A)` after others, dense."""
-    matrix = SparseMatrix.from_scipy(adjacency, symmetric=True).matrix
-    coefficients = _coefficients(response)
-    size = matrix.shape[0]
+def _walks(
+    adjacency: Any, degree: npt.NDArray[np.float64], coefficients: Coefficients, accuracy: float
+) -> Iterator[tuple[slice, Any]]:
+    """Some rows of `f(W)` after others, sparse."""
+    size, tails = adjacency.shape[0], _tails(coefficients)
+    inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
+    walk = sp.csr_array(sp.diags_array(inverse) @ adjacency, dtype=np.float32)
+    weight = adjacency.data.mean() if adjacency.nnz else 1.0  # the unit of d does not matter
+    least = (accuracy / weight * degree).astype(np.float32)
     for start in range(0, size, BLOCK):
         block = slice(start, min(start + BLOCK, size))
-        unit = torch.zeros(size, block.stop - start)
-        unit[torch.arange(start, block.stop), torch.arange(block.stop - start)] = 1
-        rows = _applied(matrix, coefficients, unit).T.contiguous()
-        yield block, torch.where(rows > ACCURACY, rows, 0)
+        shape = block.stop - start, size
+        nodes = np.arange(shape[0])
+        current = sp.csr_array((np.ones_like(nodes, np.float32), (nodes, nodes + start)), shape)
+        parts = [(np.float32(coefficients[0]) * current.data, nodes, current.indices)]
+        for coefficient, tail in zip(coefficients[1:], tails[1:], strict=True):
+            current = current @ walk
+            current = _without(current, current.data * np.float32(tail) <= least[current.indices])
+            if not current.nnz:
+                break
+            rows = np.repeat(nodes, np.diff(current.indptr))
+            parts.append((np.float32(coefficient) * current.data, rows, current.indices))
+        values, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+        yield block, sp.csr_array((values, (rows, columns)), shape)
 
 
-def _applied(matrix: Tensor, coefficients: npt.NDArray[np.float64], block: Tensor) -> Tensor:
-    """`sum_m c_m T_m(A) E`."""
-    before, current = block, torch.mm(matrix, block)
-    total = before * float(coefficients[0])
-    for coefficient in coefficients[1:]:
-        total.add_(current, alpha=float(coefficient))
-        after = torch.addmm(before, matrix, current, beta=-1, alpha=2)
-        before, current = current, after
-    return total
+def _without(matrix: Any, dropped: npt.NDArray[np.bool_]) -> Any:
+    """A CSR matrix without some of its entries."""
+    before = np.concatenate([[0], np.cumsum(~dropped)])
+    parts = matrix.data[~dropped], matrix.indices[~dropped], before[matrix.indptr]
+    return sp.csr_array(parts, shape=matrix.shape)
 
 
-def _coefficients(response: Response) -> npt.NDArray[np.float64]:
-    """Those of the Chebyshev polynomials, as many as `ACCURACY` needs: 20 or so."""
-    coefficients: npt.NDArray[np.float64] = chebinterpolate(response, _DEGREE)
-    rest = np.abs(coefficients[::-1]).cumsum()[::-1]
-    needed = max(2, int(np.argmax(rest < ACCURACY / 2)))
-    return coefficients[:needed]
+def _largest(matrix: Any, count: int) -> tuple[Any, Any, Any]:
+    """Rows, ranks and positions of the largest entries of each row."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    order = np.lexsort((-matrix.data, rows))
+    ranks = np.arange(rows.size) - matrix.indptr[rows]
+    kept = ranks < count
+    return rows[kept], ranks[kept], order[kept]
+
+
+def _tails(coefficients: Coefficients) -> Coefficients:
+    """`c_k + c_{k+1} + ...` for each k."""
+    tails: Coefficients = np.cumsum(coefficients[::-1])[::-1]
+    return tails

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from ugcl.scope import nearest, normalised_adjacency, pagerank_response
+from ugcl.scope import nearest, normalised_adjacency, pagerank_coefficients
 from ugcl.sparse import SparseMatrix
 from ugcl.views.sampling import Nodes, row_entries
 from ugcl.views.view import Drawn, View, Views, features_on
@@ -41,13 +41,9 @@ class Subgraphs:
     def of(cls, adjacency: Any, size: int, teleport: float) -> Subgraphs:
         """For each node itself and the `size - 1` others that matter most to it, with their edges.
 
-        What matters is personalised PageRank, row v of `alpha (I - (1 - alpha) A D^-1)^-1`, which
-        is `f(D^-1/2 A D^-1/2) D^-1/2` up to a factor.
+        What matters is personalised PageRank, row v of `alpha (I - (1 - alpha) A D^-1)^-1`.
         """
-        degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-        weights = np.divide(1, np.sqrt(degree), out=np.ones_like(degree), where=degree > 0)
-        normalised, response = normalised_adjacency(adjacency, 0), pagerank_response(teleport)
-        found, values = nearest(normalised, response, size, weights.astype(np.float32))
+        found, values = nearest(adjacency, pagerank_coefficients(teleport), size, power=1)
         members = _itself_first(found, values > 0)
         starts = np.concatenate([[0], np.cumsum((members >= 0).sum(axis=1))])
         nodes = members[members >= 0]

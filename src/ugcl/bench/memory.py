@@ -1,0 +1,81 @@
+"""What every method holds at its peak on every data set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ugcl.bench.child import in_fresh_process
+from ugcl.bench.machine import machine
+from ugcl.errors import UGCLError
+from ugcl.files import check_writable, write_json
+from ugcl.methods import METHODS, method_named
+
+
+def bench_memory(
+    graphs: Sequence[str],
+    out: Path,
+    *,
+    methods: Sequence[str] = tuple(METHODS),
+    preset: str = "paper",
+    data_root: str | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Measure two steps of training and the embedding, each in a process of its own.
+
+    The second step has the optimiser's state beside everything else, and later ones hold no more.
+
+    Args:
+        graphs: data sets' names or paths.
+        out: the JSON file, written as it grows; what it holds is not measured again.
+        methods: which methods.
+        preset: the settings of all of them.
+        data_root: the folder of raw data sets.
+        tell: is told what takes time.
+
+    Returns:
+        `rows`, each with `method`, `settings`, `graph`, `peak_bytes` and `step_seconds`, of the
+        second step.
+    """
+    for name in methods:
+        method_named(name)
+    check_writable(out)
+    result: dict[str, Any] = {"machine": machine(), "rows": []}
+    if out.is_file():
+        result = _known(out)
+    rows = result["rows"]
+    for graph, name in product(graphs, methods):
+        about = {"method": name, "settings": preset, "graph": graph}
+        if any(about.items() <= row.items() for row in rows):
+            continue
+        tell(f"{name} on {graph}, {preset}")
+        measured = in_fresh_process(
+            "train",
+            method=name,
+            graph=graph,
+            preset=preset,
+            given={},
+            steps=2,
+            then_embed=True,
+            data_root=data_root,
+            threads=torch.get_num_threads(),
+        )
+        rows.append(about | measured)
+        write_json(out, result)
+    return result
+
+
+def _known(out: Path) -> dict[str, Any]:
+    try:
+        read: dict[str, Any] = json.loads(out.read_text("utf-8"))
+        known = all({"method", "settings", "graph", "peak_bytes"} <= set(r) for r in read["rows"])
+    except (KeyError, TypeError, ValueError):
+        known = False
+    if not known:
+        raise UGCLError(f"{out} is not a measurement of memory: choose another --out")
+    return read
