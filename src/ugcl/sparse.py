@@ -80,15 +80,26 @@ def csr_of(rows: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) 
     return _csr(starts.to(index), columns.to(index), values, shape)
 
 
+def multiply(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor:
+    """`M H` of a CSR tensor, without a gradient.
+
+    `matrix @ dense` would set the result to zero first and copy it in the end, which for few
+    entries in a row costs as much as the product.
+    """
+    if out is None:
+        out = dense.new_empty(matrix.shape[0], dense.shape[1])
+    return torch.addmm(out, matrix, dense, beta=0, out=out)
+
+
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, transpose: Tensor, dense: Tensor) -> Tensor:
         ctx.transpose = transpose
-        return matrix @ dense
+        return multiply(matrix, dense)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
-        return None, None, ctx.transpose @ grads[0]
+        return None, None, multiply(ctx.transpose, grads[0])
 
 
 def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> Tensor:

@@ -155,4 +155,6 @@ def test_the_suite_writes_data_and_a_picture(
     embedding = result["embed"]
     assert len(embedding["seconds"]) == len(embedding["products_seconds"]) == 2
     assert all(least > 0 for least in embedding["products_seconds"])
+    slope = exponent([5_000, 10_000], embedding["seconds"])
+    assert embedding["beyond_cache_exponent"] == pytest.approx(slope)
     assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")

@@ -15,20 +15,34 @@ from torch.nn import functional
 
 import reference
 from conftest import make_graph
+from steps import (
+    Recorder,
+    assert_equals_an_independent_step,
+    augmented,
+    connected,
+    convolution,
+    drawn_in,
+    edges_left,
+    gcn,
+    grace_loss,
+    model_of,
+    recorded,
+    scaled_features,
+    settings_of,
+)
 from ugcl import Graph, UGCLError
 from ugcl.encoders import Encoder
-from ugcl.methods import METHODS, Recipe, RecipeModel, RecipeSettings
+from ugcl.methods import METHODS, Recipe, RecipeModel
 from ugcl.methods import bgrl as bgrl_module
 from ugcl.methods import dgi as dgi_module
 from ugcl.methods import grace as grace_module
 from ugcl.methods import ugcl as ugcl_module
 from ugcl.methods.bgrl import BGRLSettings
-from ugcl.objectives import Objective
 from ugcl.scope import Component, Power, WholeGraph, normalised_adjacency
 from ugcl.sparse import SparseMatrix
 from ugcl.training import train
 from ugcl.training.loop import new_optimiser, step
-from ugcl.views import Drawn, View, sample_nodes, scale_features
+from ugcl.views import View, sample_nodes
 
 UGCL_FAMILY = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
 OTHERS = ("grace", "dgi", "bgrl")
@@ -38,26 +52,6 @@ RECIPES: dict[str, Recipe[Any]] = {
     "dgi": dgi_module.RECIPE,
     "bgrl": bgrl_module.RECIPE,
 }
-
-
-class Recorder(Objective):
-    """Keeps what it is given to compare."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
-        self.corrupted: torch.Tensor | None = None
-
-    def contrast(
-        self,
-        patch: torch.Tensor,
-        context: torch.Tensor,
-        corrupted: torch.Tensor | None,
-        rng: np.random.Generator,
-    ) -> torch.Tensor:
-        self.pairs.append((patch.detach(), context.detach()))
-        self.corrupted = corrupted
-        return patch.sum()
 
 
 class RawFeatures(Encoder):
@@ -72,52 +66,6 @@ class RawFeatures(Encoder):
         return view.features.matrix.to_dense()
 
 
-def settings_of(name: str, graph: Graph, preset: str = "paper", **given: Any) -> RecipeSettings:
-    settings = METHODS[name].resolve(preset, graph, given)
-    assert isinstance(settings, RecipeSettings)
-    return settings
-
-
-def model_of(name: str, graph: Graph, **given: Any) -> RecipeModel[Any]:
-    model = METHODS[name].build(graph.num_features, settings_of(name, graph, **given), 3)
-    assert isinstance(model, RecipeModel)
-    return model
-
-
-def recorded(
-    recipe: Recipe[Any], graph: Graph, settings: RecipeSettings, epoch: int = 0
-) -> tuple[RecipeModel[Any], Drawn, Recorder]:
-    """A recipe's step, with an objective that records instead of comparing."""
-    recipe = replace(recipe, objective=lambda settings, generator: Recorder())
-    model = RecipeModel(recipe, graph.num_features, settings, seed=3)
-    views = model.views(graph, "cpu")
-    drawn = views.draw(views.rng(epoch))
-    model.loss(drawn)
-    assert isinstance(model.objective, Recorder)
-    return model, drawn, model.objective
-
-
-def scaled_features(graph: Graph, settings: RecipeSettings) -> np.ndarray:
-    scaled = scale_features(graph.features, settings.feature_scaling)
-    return (scaled.toarray() if sp.issparse(scaled) else scaled).astype(float)
-
-
-def dense(matrix: SparseMatrix) -> torch.Tensor:
-    return matrix.matrix.to_dense().double()
-
-
-def edges_left(view: View) -> np.ndarray:
-    """The unweighted graph of a view."""
-    joined = (dense(view.adjacency) != 0).numpy().astype(float)
-    np.fill_diagonal(joined, 0)
-    return joined
-
-
-def gcn(encoder: torch.nn.Module, adjacency: np.ndarray, x: np.ndarray) -> np.ndarray:
-    held = {name: value.detach().double().numpy() for name, value in encoder.named_parameters()}
-    return reference.gcn(adjacency, x, held["weight"], held["bias"], float(held["slope"][0]))
-
-
 def component_limit(edges: np.ndarray, hidden: np.ndarray) -> np.ndarray:
     """sqrt(d_i) sum_j sqrt(d_j) h_j / sum_j d_j over j in i's component, d counting self-loops."""
     degree = edges.sum(axis=1) + 1
@@ -128,29 +76,6 @@ def component_limit(edges: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         root = np.sqrt(degree[same])
         rows[i] = np.sqrt(degree[i]) * (root @ hidden[same]) / degree[same].sum()
     return rows
-
-
-def doubled(model: RecipeModel[Any]) -> dict[str, torch.Tensor]:
-    """Copies of a model's parameters in float64, by name."""
-    return {
-        name: value.detach().double().requires_grad_() for name, value in model.named_parameters()
-    }
-
-
-def assert_equals_an_independent_step(
-    model: RecipeModel[Any], loss: torch.Tensor, of: Callable[[dict[str, torch.Tensor]], Any]
-) -> None:
-    """Loss and the gradients of all parameters."""
-    parameters = doubled(model)
-    expected = of(parameters)
-    gradients = torch.autograd.grad(expected, list(parameters.values()))
-    loss.backward()
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
-    for (name, value), gradient in zip(model.named_parameters(), gradients, strict=True):
-        assert value.grad is not None, name
-        assert gradient.abs().max() > 1e-6, name
-        error = (value.grad.double() - gradient).abs().max() / gradient.abs().max()
-        assert error < 1e-4, name
 
 
 # Equation 6: MI(H, A^n H).
@@ -184,55 +109,14 @@ def test_equation_6_contexts_are_powers_of_a_times_representations(
 # Equation 7, GRACE: MI(H of view 1, A^0 H of view 2).
 
 
-def grace_loss(
-    parameters: dict[str, torch.Tensor],
-    views: list[tuple[torch.Tensor, torch.Tensor]],
-    activation: str,
-    temperature: float,
-) -> torch.Tensor:
-    """GRACE as its authors have it: two convolutions, a projector, both directions."""
-
-    def encode(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        for layer in (0, 1):
-            x = a @ x @ parameters[f"primary.weights.{layer}"]
-            x = x + parameters[f"primary.biases.{layer}"]
-            if activation == "relu":
-                x = x.clamp(min=0)
-            else:
-                slope = parameters[f"primary.activations.{layer}.weight"]
-                x = torch.where(x > 0, x, slope * x)
-        return x
-
-    def project(h: torch.Tensor) -> torch.Tensor:
-        first, second = (parameters[f"objective.projector.weights.{layer}"] for layer in (0, 1))
-        b, c = (parameters[f"objective.projector.biases.{layer}"] for layer in (0, 1))
-        return functional.normalize(functional.elu(h @ first.T + b) @ second.T + c)
-
-    def semi_loss(z1: torch.Tensor, z2: torch.Tensor) -> torch.Tensor:
-        within, between = ((z1 @ z.T / temperature).exp() for z in (z1, z2))
-        others = within.sum(dim=1) + between.sum(dim=1) - within.diag()
-        return -(between.diag() / others).log()
-
-    z1, z2 = (project(encode(*view)) for view in views)
-    return ((semi_loss(z1, z2) + semi_loss(z2, z1)) / 2).mean()
-
-
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("activation", ["relu", "prelu"])
 def test_equation_7_graces_step_equals_an_independent_grace(activation: str, sparse: bool) -> None:
     graph = make_graph(sparse=sparse)
     model = model_of("grace", graph, hidden=8, projector=5, activation=activation)
     assert model.scope == Power(0)
-    views = model.views(graph, "cpu")
-    drawn = views.draw(views.rng(4))
-    x = torch.from_numpy(scaled_features(graph, model.settings))
-    same_views = [
-        (
-            torch.from_numpy(reference.normalised_adjacency(edges_left(view))),
-            x * view.mask.double(),
-        )
-        for view in drawn.views
-    ]
+    drawn = drawn_in(model, graph, 4)
+    same_views = augmented(drawn, torch.from_numpy(scaled_features(graph, model.settings)))
     temperature = model.settings.temperature
     assert_equals_an_independent_step(
         model,
@@ -250,6 +134,19 @@ def test_equation_7_each_views_context_is_the_other_view() -> None:
     (one, other) = recorder.pairs
     for found, expected in zip((*one, *other), (first, second, second, first), strict=True):
         torch.testing.assert_close(found, expected)
+
+
+def test_a_recipe_may_have_more_than_two_views() -> None:
+    graph = make_graph()
+    model = model_of("grace", graph, hidden=6)
+    views = model.views(graph, "cpu")
+    drawn = views.draw(views.rng(0))
+    third = views.draw(views.rng(1)).views[0]
+    model.objective = Recorder()
+    model.loss(replace(drawn, views=(*drawn.views, third)))
+    first, second, third = (model.primary(view).detach() for view in (*drawn.views, third))
+    expected = [(first, second), (second, third), (third, first)]
+    torch.testing.assert_close(model.objective.pairs, expected)
 
 
 # Equation 8, GMI: MI(H, A X).
@@ -290,12 +187,7 @@ def dgi_loss(
     summary_of: Callable[[torch.Tensor], torch.Tensor],
 ) -> torch.Tensor:
     """DGI as its authors have it: a convolution, a readout, logits of real and shuffled nodes."""
-
-    def encode(features: torch.Tensor) -> torch.Tensor:
-        linear = a @ features @ parameters["primary.weight"] + parameters["primary.bias"]
-        return torch.where(linear > 0, linear, parameters["primary.slope"] * linear)
-
-    real, fake = encode(x), encode(shuffled)
+    real, fake = (convolution(parameters, a, features) for features in (x, shuffled))
     summary = torch.sigmoid(summary_of(real))
     weight, bias = parameters["objective.weight"], parameters["objective.bias"]
     logits = torch.cat([((h @ weight) * summary).sum(dim=1) + bias for h in (real, fake)])
@@ -331,16 +223,6 @@ def test_equation_9_dgis_step_equals_an_independent_dgi(sparse: bool) -> None:
     graph = make_graph(sparse=sparse)
     assert settings_of("dgi", graph).scope == "graph"
     assert_equals_dgi(graph, "graph", mean_pooling)
-
-
-def connected(regular: bool, sparse: bool = True) -> Graph:
-    """A cycle with all nodes two apart joined too; or with chords at one end alone."""
-    nodes = np.arange(24)
-    edges = [np.stack([nodes, (nodes + by) % 24], axis=1) for by in (1, 2)]
-    if not regular:
-        edges[1] = np.stack([np.zeros(8, dtype=int), nodes[3:11]], axis=1)
-    features = make_graph(24, sparse=sparse).features
-    return Graph.from_edges(np.concatenate(edges), features)
 
 
 @pytest.mark.parametrize("regular", [True, False])

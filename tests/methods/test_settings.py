@@ -149,3 +149,12 @@ def test_every_preset_of_every_data_set_is_complete() -> None:
         for name in DATASETS:
             values = preset.values(name)
             UGCLSettings.from_values(values | {"readout_scope": values["scope"]})
+
+
+def test_what_is_stated_of_gca_is_what_is_stated_of_grace() -> None:
+    """An activation that the code has and this does not is ours in both."""
+    for name in ("amazon-photo", "amazon-computers", "coauthor-cs", "coauthor-physics"):
+        grace, gca = (
+            METHODS[method].presets["paper"].ours_for(name) for method in ("grace", "gca")
+        )
+        assert grace == gca == {"activation"}

@@ -18,9 +18,8 @@ from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import METHODS
 from ugcl.scope import normalised_adjacency
-from ugcl.scope import step as propagate
 from ugcl.selection import resolve_scope
-from ugcl.sparse import SparseMatrix
+from ugcl.sparse import SparseMatrix, multiply
 from ugcl.training import kept_memory, new_optimiser, step
 
 DEFAULTS: dict[str, Any] = {"method": "ugcl", "steps": 4, "then_embed": False, "data_root": None}
@@ -96,7 +95,7 @@ def _products(graph: Graph, columns: int) -> float:
     adjacency = normalised_adjacency(graph.adjacency)
     matrix = SparseMatrix.from_scipy(adjacency, symmetric=True).matrix
     block, out = torch.ones(2, graph.num_nodes, WIDTH)
-    once = min(seconds(lambda: propagate(matrix, block, out=out)) for _ in range(5))
+    once = min(seconds(lambda: multiply(matrix, block, out=out)) for _ in range(5))
     return once * (graph.num_features + columns) / WIDTH
 
 

@@ -18,8 +18,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
-from ugcl.scope import Power, Scope, step
-from ugcl.sparse import SparseMatrix
+from ugcl.scope import Power, Scope
+from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import View
 
 WIDTH = 64
@@ -60,15 +60,15 @@ def encoded_blocks(
         shape = rows, block.stop - block.start
         patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in held)
         if isinstance(view.features, SparseMatrix):
-            torch.mm(view.features.matrix, weight[:, block].contiguous(), out=hidden)
-            step(view.adjacency.matrix, hidden, out=patch)
+            multiply(view.features.matrix, weight[:, block].contiguous(), out=hidden)
+            multiply(view.adjacency.matrix, hidden, out=patch)
         else:
             assert view.aggregated is not None
             torch.mm(view.aggregated, weight[:, block], out=patch)
         torch.nn.functional.leaky_relu_(patch.add_(bias[block]), slope.item())
         source = patch
         for _ in range(n):
-            step(view.steps.matrix, source, out=hidden)
+            multiply(view.steps.matrix, source, out=hidden)
             source, hidden, other = hidden, other, hidden
         yield block, patch, source if summarise is None else summarise(patch)
 
@@ -141,7 +141,7 @@ class _Encode(torch.autograd.Function):
             if view.aggregated is None:
                 features = view.features.stacked(block.stacks).transpose
                 adjacency = view.adjacency.stacked(block.stacks).transpose
-                block.put(torch.mm(features, step(adjacency, gradient)), of_weight)
+                block.put(multiply(features, multiply(adjacency, gradient)), of_weight)
             else:
                 block.of(of_weight).copy_(view.aggregated.T @ block.unstacked(gradient))
         return of_weight, of_bias, of_slope, None, None
@@ -150,8 +150,8 @@ class _Encode(torch.autograd.Function):
 def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
     """`A X W + b` of a block: as `A (X W)` for sparse X, else as `(A X) W`."""
     if isinstance(view.features, SparseMatrix):
-        product = torch.mm(view.features.stacked(block.stacks).matrix, block.take(weight))
-        linear = step(view.adjacency.stacked(block.stacks).matrix, product)
+        product = multiply(view.features.stacked(block.stacks).matrix, block.take(weight))
+        linear = multiply(view.adjacency.stacked(block.stacks).matrix, product)
     else:
         assert view.aggregated is not None
         linear = (view.aggregated @ block.of(weight)).flatten(0, 1)
@@ -163,7 +163,7 @@ def _steps(matrix: Tensor, hidden: Tensor, n: int) -> Tensor:
     """The steps, from one array to another and back; `hidden` is one of them."""
     other = torch.empty_like(hidden) if n else hidden
     for _ in range(n):
-        step(matrix, hidden, out=other)
+        multiply(matrix, hidden, out=other)
         hidden, other = other, hidden
     return hidden
 

@@ -104,7 +104,7 @@ PRESETS = {
         graphs={name: {**_OF_GRACE.base, **values} for name, values in _OF_GRACE.graphs.items()},
         ours=frozenset(_OF_GRACE.base) | frozenset(_OWN),
         stated={
-            name: frozenset(_OF_GRACE.base) | frozenset(_OWN) - {"activation"}
+            name: (frozenset(_OF_GRACE.base) | frozenset(_OWN)) - {"activation"}
             for name in ("amazon-computers", "amazon-photo", "coauthor-cs", "coauthor-physics")
         },
     ),

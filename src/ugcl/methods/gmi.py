@@ -7,6 +7,8 @@ Peng et al., "Graph Representation Learning via Graphical Mutual Information Max
   paper on UGCL take that with their mean, `A^1 X`. So does this, with the normalised adjacency and
   its self-loops, so that a node's own features belong to the context; the code has them in a term
   of its own, and a hidden layer between neighbours' features and the discriminator.
+- The code's discriminators have weights that start much smaller, and biases, and its negatives for
+  neighbours' features are other nodes' representations; here they are other nodes' features.
 - The edge term of the code is a dense N x N matrix. Here it is summed in strips of rows
   (`--non-edges all`), or estimated without bias from some random nodes for each node.
 - The code goes back to the weights of the lowest loss; here the last are kept.

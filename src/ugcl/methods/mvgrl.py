@@ -3,12 +3,16 @@
 Hassani and Khasahmadi, "Contrastive Multi-View Representation Learning on Graphs", ICML 2020. Where
 publication and public code differ, and where this differs from both:
 
-- The diffusion is kept sparse: the entries that are among the `--neighbours` largest of either of
-  their two nodes. In the code it is dense on Cora and PubMed, cut at a threshold on CiteSeer.
+- The diffusion is found and kept sparse: the entries that are among the `--neighbours` largest of
+  either of their two nodes, by walks that drop what matters little (`ugcl.scope.diffusion`). In the
+  code it is dense on Cora and PubMed, cut at a threshold on CiteSeer.
 - Training sees the whole graph. The code draws windows of 2,000 nodes, because its matrices are
   dense.
 - The code's heat is an exponential of each entry, and is never called; here it is the matrix
   exponential.
+- On CiteSeer the code scales each column of the diffusion to [0, 1], which makes it lopsided; here
+  it is symmetric on all graphs.
+- The code goes back to the weights of the lowest loss; here the last are kept.
 - The code adds each self-loop twice by mistake; here it is there once, as published.
 - The summary is the mean of all rows, `--scope graph`, as for DGI. Other scopes are of the graph's
   adjacency in both views, as in Equation 10.

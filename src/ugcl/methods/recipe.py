@@ -101,7 +101,7 @@ class Recipe(Generic[S]):
         encoder: the encoder, from the number of features, the settings and a source of randomness.
         objective: what compares nodes and contexts, from the settings and a source of randomness.
         auxiliary: the encoder of contexts; None if contexts come from the encoder itself.
-        secondary: the encoder of the second view; None if one encoder sees all views.
+        secondary: the encoder of all views but the first; None if one encoder sees all of them.
         whole: the views that are embedded; None for the graph itself.
         momentum: if the auxiliary encoder is a moving average of the encoder instead of being
             trained, how much of it stays after an epoch.
@@ -158,15 +158,14 @@ class RecipeModel(Model, Generic[S]):
 
     def _encoded(self, views: tuple[View, ...]) -> list[Tensor]:
         """H of each view, by its encoder."""
-        return [encoder(view) for encoder, view in zip(self._encoders, views, strict=False)]
+        return [self._encoder(place)(view) for place, view in enumerate(views)]
 
     def _contexts(self, views: tuple[View, ...], hidden: list[Tensor]) -> list[Tensor]:
         return [view.contexts(self.scope)(rows) for view, rows in zip(views, hidden, strict=True)]
 
-    @property
-    def _encoders(self) -> tuple[Encoder, Encoder]:
-        """The encoders of the first view and of the second."""
-        return self.primary, self.primary if self.secondary is None else self.secondary
+    def _encoder(self, place: int) -> Encoder:
+        """The encoder of the view that stands in this place."""
+        return self.primary if place == 0 or self.secondary is None else self.secondary
 
     def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The loss of an epoch: a function of the epoch's number and the weights alone."""
@@ -202,10 +201,7 @@ class RecipeModel(Model, Generic[S]):
         scope = Power(0) if chosen.readout == "hidden" else self.readout_scope
         training = self.training
         self.eval()
-        parts = (
-            encoder.blocks(view, scope)
-            for encoder, view in zip(self._encoders, views, strict=False)
-        )
+        parts = (self._encoder(place).blocks(view, scope) for place, view in enumerate(views))
         for columns, patch, context in _added(*parts):
             if concat:
                 embeddings[:, :width][:, columns] = patch

@@ -4,11 +4,13 @@ Jiao et al., "Sub-graph Contrast for Scalable Self-Supervised Graph Representati
 2020. Where publication and public code differ, and where this differs from both:
 
 - The subgraph of a node is the node and those that matter most to it by personalised PageRank, row
-  v of `alpha (I - (1 - alpha) A D^-1)^-1`: exactly, as published; the code takes ten steps of it.
+  v of `alpha (I - (1 - alpha) A D^-1)^-1`, as published; the code takes ten steps of it. It is
+  found by walks that drop what matters little (`ugcl.scope.diffusion`).
 - The summary of a subgraph is the mean of its nodes, `--scope graph`, as in the code; the
   publication's has a sigmoid around it.
 - A summary is compared with its own node and with another, as in the code; in the publication a
   node with its own summary and with another.
+- The code's PReLU has a slope for each column; here there is one.
 - The code stops by validation accuracy, which needs labels. Here the epochs are fixed.
 - Embeddings are of a node within its own subgraph, contexts of the readout in the graph itself.
 """

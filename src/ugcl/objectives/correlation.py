@@ -17,8 +17,11 @@ from torch import Tensor
 
 from ugcl.objectives.objective import Edges, Objective
 
-LEAST = 1e-12
-"""Columns that vary less than this are taken for constant, and become zero."""
+LEAST = 1e-5
+"""A column whose deviation is a smaller share of its size is taken for constant and becomes zero.
+
+In float32 the mean of a column is not known better.
+"""
 
 
 class Correlation(Objective):
@@ -42,20 +45,23 @@ class Correlation(Objective):
         edges: Edges | None = None,
     ) -> Tensor:
         """The mean over pairs; a view's own columns are compared once, in however many it is."""
-        agreement = super().forward(pairs, corrupted, rng, edges)
-        views = [rows for pair in pairs for rows in pair]
-        counts = {id(rows): sum(rows is other for other in views) for rows in views}
-        repeated = sum(
-            counts[key] * _repetition(self.project(rows))
-            for key, rows in {id(rows): rows for rows in views}.items()
-        )
-        return agreement + self.decorrelation / len(pairs) * repeated
+        del corrupted, edges
+        views = {id(rows): rows for pair in pairs for rows in pair}
+        columns = {key: self.project(rows) for key, rows in views.items()}
+        repeated = {key: _repetition(found) for key, found in columns.items()}
+        losses = [
+            self.contrast(columns[id(patch)], columns[id(context)], None, rng)
+            + self.decorrelation * (repeated[id(patch)] + repeated[id(context)])
+            for patch, context in pairs
+        ]
+        return torch.stack(losses).mean()
 
     def project(self, rows: Tensor) -> Tensor:
         """Columns of mean 0 and deviation 1, as by samples (divided by S - 1)."""
         centred = rows - rows.mean(dim=0)
         squares = centred.square().sum(dim=0) / max(rows.shape[0] - 1, 1)
-        return centred * torch.where(squares > LEAST, squares, torch.inf).rsqrt()
+        varies = squares > LEAST**2 * rows.detach().square().mean(dim=0)
+        return centred * torch.where(varies, squares, torch.inf).rsqrt()
 
     def contrast(
         self,

@@ -34,7 +34,7 @@ class Margin(Objective):
         corrupted: Tensor | None,
         rng: np.random.Generator,
     ) -> Tensor:
-        """The loss, in which each context is compared with two nodes that are not its own."""
+        """The loss, in which each context meets the nodes before and after its own in the order."""
         del corrupted
         order = torch.from_numpy(rng.permutation(patch.shape[0])).to(patch.device)
         own = _score(patch, context)

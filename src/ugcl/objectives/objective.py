@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 Edges = tuple[Tensor, Tensor]
-"""The two ends of each undirected edge, once for both directions."""
+"""The two ends of each undirected edge, once for both directions, the first ends ascending."""
 
 
 class Objective(nn.Module, ABC):

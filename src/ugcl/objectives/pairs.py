@@ -11,7 +11,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
 from ugcl.kernels import plain
-from ugcl.sparse import csr_of
+from ugcl.sparse import csr_of, multiply
 
 STRIP = 1024
 """Rows whose products with all others are held at a time."""
@@ -107,4 +107,4 @@ class _Scores(torch.autograd.Function):
         order = torch.argsort(columns, stable=True)
         slopes = csr_of(rows, columns, grads[0], shape)
         turned = csr_of(columns[order], rows[order], grads[0][order], shape[::-1])
-        return slopes @ right, turned @ left, None, None
+        return multiply(slopes, right), multiply(turned, left), None, None

@@ -10,7 +10,7 @@ from ugcl.scope.component import (
 )
 from ugcl.scope.diffusion import diffusion, heat_coefficients, nearest, pagerank_coefficients
 from ugcl.scope.homophily import ContextualHomophily, contextual_homophily, edge_homophily
-from ugcl.scope.power import Context, lazy, power, step, unit_radius
+from ugcl.scope.power import Context, lazy, power, unit_radius
 from ugcl.scope.scopes import Component, Power, Scope, ScopeName, WholeGraph, scope_of
 from ugcl.scope.spectrum import Decay, measured_decay, second_eigenvalue
 
@@ -43,7 +43,6 @@ __all__ = [
     "scope_of",
     "second_eigenvalue",
     "sparsity",
-    "step",
     "unit_radius",
     "with_self_loops",
 ]

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 Coefficients = npt.NDArray[np.float64]
 
-LOST = 3e-3
+LOST = 1e-3
 """The accuracy a, times the number of nodes that are kept: the fewer, the coarser it may be.
 
 On the co-author, co-purchase and citation graphs, the nodes that are found have more than 99 % of

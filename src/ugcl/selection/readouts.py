@@ -15,9 +15,9 @@ from sklearn.utils.extmath import randomized_svd
 from ugcl.evaluation.controls import SELF_LOOPS
 from ugcl.evaluation.probe import dense_rows
 from ugcl.graph import Graph
-from ugcl.scope import normalised_adjacency, step
+from ugcl.scope import normalised_adjacency
 from ugcl.selection.choice import MOST
-from ugcl.sparse import SparseMatrix
+from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import scale_features
 
 Matrix = npt.NDArray[np.float32]
@@ -79,7 +79,7 @@ class Readouts:
         for n in range(self.most + 1):
             yield ((start[rows] + context[rows]) / 2).numpy()
             if n < self.most:
-                step(matrix, context, out=other)
+                multiply(matrix, context, out=other)
                 context, other = other, context
 
 

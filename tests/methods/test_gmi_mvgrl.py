@@ -1,0 +1,363 @@
+"""GMI and MVGRL, Equations 8 and 10 of the paper, against their publications in dense float64."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.linalg import expm
+from torch.nn import functional
+
+import reference
+from conftest import make_graph
+from steps import (
+    Parameters,
+    a_and_x,
+    assert_embeds,
+    assert_equals_an_independent_step,
+    connected,
+    convolution,
+    convolutions,
+    dense,
+    doubled,
+    drawn_in,
+    edges_of,
+    featured,
+    gcn,
+    lose_nothing,
+    model_of,
+    recorded,
+    scaled_features,
+    settings_of,
+    shake,
+)
+from ugcl import Graph
+from ugcl.methods import RecipeModel
+from ugcl.methods import gmi as gmi_module
+from ugcl.methods import mvgrl as mvgrl_module
+from ugcl.scope import Power, WholeGraph
+from ugcl.sparse import SparseMatrix
+
+DIFFUSIONS = ("pagerank", "heat")
+
+
+# Equation 8, GMI: MI(H, A X).
+
+
+def gmi_hidden(parameters: Parameters, a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    if "primary.weight" in parameters:
+        return convolution(parameters, a, x)
+    return convolutions(parameters, a, x, ("prelu", "prelu"))
+
+
+def gmi_feature_term(
+    parameters: Parameters, a: torch.Tensor, x: torch.Tensor, negatives: torch.Tensor
+) -> torch.Tensor:
+    """GMI's discriminator of every patch and the features around every node, h^T W^T (A X)_v."""
+    patch, context = gmi_hidden(parameters, a, x), a @ x
+    scores = torch.sigmoid(patch @ parameters["auxiliary.weight"].T @ context.T)
+    return (
+        functional.softplus(-scores.diag()).mean()
+        + functional.softplus(scores.gather(1, negatives)).mean()
+    )
+
+
+def gmi_edge_term(hidden: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
+    """A + I told from all pairs of patches; what is joined weighs as much as all that is not."""
+    target = edges + torch.eye(len(edges))
+    joined = target.sum() / 2
+    others = target.numel() - joined
+    return (
+        functional.binary_cross_entropy_with_logits(
+            hidden @ hidden.T, target, pos_weight=others / joined, reduction="sum"
+        )
+        / others
+    )
+
+
+def other_nodes(count: int, epoch: int, size: int = 40) -> torch.Tensor:
+    """As many random others for each node, as the epoch draws them."""
+    steps = np.random.default_rng([3, epoch]).integers(1, size, (size, count))
+    return torch.from_numpy((np.arange(size)[:, None] + steps) % size)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize(("name", "layers"), [("small", 1), ("cora", 2)])
+def test_equation_8_gmis_step_equals_an_independent_gmi(
+    name: str, layers: int, sparse: bool
+) -> None:
+    graph = featured(sparse, name)
+    model = model_of("gmi", graph, hidden=8)
+    assert model.scope == Power(1)
+    assert (model.settings.layers, model.settings.negatives) == (layers, 5)
+    assert (model.settings.non_edges, model.settings.edge_weight) == ("all", 1)
+    shake(model)
+    drawn = drawn_in(model, graph, 4)
+    assert isinstance(drawn.views[0].features, SparseMatrix) == sparse
+    a, x = a_and_x(graph, model)
+    edges, negatives = torch.from_numpy(edges_of(graph)), other_nodes(5, 4)
+    assert (negatives != torch.arange(40)[:, None]).all()
+    assert_equals_an_independent_step(
+        model,
+        model.loss(drawn),
+        lambda parameters: (
+            gmi_feature_term(parameters, a, x, negatives)
+            + gmi_edge_term(gmi_hidden(parameters, a, x), edges)
+        ),
+    )
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+def test_equation_8_contexts_are_powers_of_a_times_raw_features(n: int, sparse: bool) -> None:
+    """Times W, which makes an inner product with a patch the bilinear discriminator."""
+    graph = featured(sparse)
+    settings = settings_of("gmi", graph, hidden=6, scope=n)
+    model, _, recorder = recorded(gmi_module.RECIPE, graph, settings)
+    ((patch, context),) = recorder.pairs
+    a = reference.normalised_adjacency(edges_of(graph))
+    x = scaled_features(graph, settings)
+    assert model.auxiliary is not None
+    ((name, weight),) = doubled(model.auxiliary).items()
+    assert (name, tuple(weight.shape)) == ("weight", (30, 6))
+    around = np.linalg.matrix_power(a, n) @ x
+    np.testing.assert_allclose(context, around @ weight.detach().numpy(), atol=1e-6)
+    np.testing.assert_allclose(patch, gcn(model.primary, a, x), atol=1e-6)
+    scores = torch.einsum("vi,ji,vj->v", patch.double(), weight, torch.from_numpy(around))
+    torch.testing.assert_close((patch * context).sum(dim=1).double(), scores, atol=1e-6, rtol=0)
+    assert recorder.corrupted is None
+
+
+def loss_of(model: RecipeModel[Any], graph: Graph, epoch: int = 0) -> float:
+    return model.loss(drawn_in(model, graph, epoch)).item()
+
+
+def test_gmis_edge_term_is_added_by_its_weight() -> None:
+    graph = featured(sparse=True)
+    losses = []
+    for weight in (0, 1, 2.5):
+        model = model_of("gmi", graph, hidden=8, edge_weight=weight)
+        losses.append(loss_of(model, graph))
+    assert losses[1] - losses[0] > 0.1
+    assert losses[2] - losses[0] == pytest.approx(2.5 * (losses[1] - losses[0]), rel=1e-5)
+
+
+def test_gmi_without_its_edge_term_needs_no_edges_and_with_it_looks_at_them() -> None:
+    graph = featured(sparse=True)
+    others = torch.tensor([0, 1]), torch.tensor([5, 9])
+    for weight, edges in ((0, None), (1, others)):
+        model = model_of("gmi", graph, hidden=8, edge_weight=weight)
+        loss = model.loss(replace(drawn_in(model, graph, 0), edges=edges)).item()
+        assert (loss == loss_of(model, graph)) == (weight == 0)
+
+
+@pytest.mark.parametrize("given", [{"negatives": 3}, {"non_edges": 3}])
+def test_gmis_loss_of_all_nodes_is_the_mean_over_draws_of_a_few(given: dict[str, int]) -> None:
+    graph = featured(sparse=True)
+    everything: dict[str, Any] = {"hidden": 8, "negatives": "all", "non_edges": "all"}
+    whole, few = (model_of("gmi", graph, **everything | more) for more in ({}, given))
+    for model in (whole, few):
+        shake(model, by=0.5)
+    assert loss_of(whole, graph, 0) == loss_of(whole, graph, 1)
+    views = few.views(graph, "cpu")
+    with torch.no_grad():
+        losses = [few.loss(views.draw(views.rng(epoch))).item() for epoch in range(600)]
+    noise = np.std(losses) / np.sqrt(len(losses))
+    assert 0 < noise < 0.003
+    assert np.mean(losses) == pytest.approx(loss_of(whole, graph), abs=4 * noise)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("name", ["small", "cora"])
+def test_gmi_embeds_by_its_encoder(name: str, sparse: bool) -> None:
+    graph = featured(sparse, name)
+    model = model_of("gmi", graph, hidden=8)
+    shake(model)
+    assert_embeds(model, graph, gmi_hidden(doubled(model), *a_and_x(graph, model)))
+
+
+# Equation 10, MVGRL: MI(H of view 1, A^inf H of view 2).
+
+
+def diffused(a: torch.Tensor, kind: str, neighbours: int) -> torch.Tensor:
+    """alpha (I - (1 - alpha) A)^-1 or e^{-t (I - A)}, without what is small in row and column."""
+    walk, identity = a.numpy(), np.eye(len(a))
+    of_kind = {
+        "pagerank": 0.2 * np.linalg.inv(identity - 0.8 * walk),
+        "heat": expm(-5 * (identity - walk)),
+    }[kind]
+    largest = of_kind >= np.sort(of_kind, axis=1)[:, [-min(neighbours, len(a))]]
+    return torch.from_numpy(np.where(largest | largest.T, of_kind, 0))
+
+
+def mvgrl_loss(
+    parameters: Parameters,
+    matrices: tuple[torch.Tensor, torch.Tensor],
+    x: torch.Tensor,
+    shuffled: torch.Tensor,
+    summing: torch.Tensor,
+) -> torch.Tensor:
+    """MVGRL as its authors have it: nodes of each view and shuffled ones by the other's summary."""
+    real, fake = (
+        [
+            convolution(parameters, matrix, features, encoder)
+            for matrix, encoder in zip(matrices, ("primary", "secondary"), strict=True)
+        ]
+        for features in (x, shuffled)
+    )
+    summaries = [torch.sigmoid(summing @ hidden) for hidden in reversed(real)]
+    weight, bias = parameters["objective.weight"], parameters["objective.bias"]
+    logits = [
+        (hidden @ weight * summary).sum(dim=1) + bias
+        for views in (real, fake)
+        for hidden, summary in zip(views, summaries, strict=True)
+    ]
+    labels = torch.cat([torch.ones(2 * len(x)), torch.zeros(2 * len(x))]).double()
+    return functional.binary_cross_entropy_with_logits(torch.cat(logits), labels)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"diffusion": "heat"},
+        {"neighbours": 6},
+        {"diffusion": "heat", "neighbours": 6, "scope": 2},
+        {"scope": 0},
+    ],
+)
+def test_equation_10_mvgrls_step_equals_an_independent_mvgrl(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], sparse: bool
+) -> None:
+    lose_nothing(monkeypatch)
+    graph = featured(sparse)
+    model = model_of("mvgrl", graph, hidden=8, **given)
+    assert (model.scope == WholeGraph()) == ("scope" not in given)
+    shake(model)
+    drawn = drawn_in(model, graph, 4)
+    for view in (*drawn.views, *drawn.corrupted):
+        assert isinstance(view.features, SparseMatrix) == sparse
+    a, x = a_and_x(graph, model)
+    around = diffused(a, given.get("diffusion", "pagerank"), given.get("neighbours", 128))
+    order = np.random.default_rng([3, 4]).permutation(40)
+    if "scope" in given:
+        summing = torch.linalg.matrix_power(a, given["scope"])
+    else:
+        summing = torch.full((40, 40), 1 / 40).double()
+    assert_equals_an_independent_step(
+        model,
+        model.loss(drawn),
+        lambda parameters: mvgrl_loss(parameters, (a, around), x, x[order], summing),
+    )
+
+
+@pytest.mark.parametrize("diffusion", DIFFUSIONS)
+def test_mvgrls_step_loses_little_of_the_diffusion(
+    monkeypatch: pytest.MonkeyPatch, diffusion: str
+) -> None:
+    def loss() -> float:
+        graph = featured(sparse=True)
+        model = model_of("mvgrl", graph, hidden=8, diffusion=diffusion)
+        shake(model)
+        return loss_of(model, graph)
+
+    found = loss()
+    lose_nothing(monkeypatch)
+    assert found != loss()
+    assert found == pytest.approx(loss(), rel=1e-3)
+
+
+def mvgrl_pairs(graph: Graph, **given: Any) -> np.ndarray:
+    """H of both views, and what each is compared with: two times two arrays."""
+    settings = settings_of("mvgrl", graph, hidden=6, **given)
+    model, drawn, recorder = recorded(mvgrl_module.RECIPE, graph, settings)
+    pairs = np.array([[rows.double().numpy() for rows in pair] for pair in recorder.pairs])
+    x, encoders = scaled_features(graph, settings), (model.primary, model.secondary)
+    for (patch, _), view, encoder in zip(pairs, drawn.views, encoders, strict=True):
+        assert encoder is not None
+        np.testing.assert_allclose(patch, gcn(encoder, dense(view.adjacency).numpy(), x), atol=1e-6)
+    assert np.abs(pairs[0] - pairs[1]).max() > 0.01
+    return pairs
+
+
+@pytest.mark.parametrize("diffusion", DIFFUSIONS)
+def test_equation_10_mvgrls_contexts_are_component_limits_of_the_other_view(diffusion: str) -> None:
+    """With the graph's own A, also of what the diffusion makes of it."""
+    graph = make_graph(classes=12)
+    given = {"scope": "component", "diffusion": diffusion, "neighbours": 10}
+    (first, of_first), (second, of_second) = mvgrl_pairs(graph, **given)
+    limit = np.linalg.matrix_power(reference.normalised_adjacency(edges_of(graph)), 100_000)
+    assert 1 < np.trace(limit).round() < 40  # components
+    np.testing.assert_allclose(of_first, limit @ second, atol=1e-5)
+    np.testing.assert_allclose(of_second, limit @ first, atol=1e-5)
+
+
+def test_equation_10_as_published_they_are_the_mean_of_the_other_view() -> None:
+    (first, of_first), (second, of_second) = mvgrl_pairs(make_graph(classes=12))
+    np.testing.assert_allclose(of_first, np.tile(second.mean(axis=0), (40, 1)), atol=1e-6)
+    np.testing.assert_allclose(of_second, np.tile(first.mean(axis=0), (40, 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize("regular", [True, False])
+def test_equation_10_on_a_regular_connected_graph_the_two_are_the_same(regular: bool) -> None:
+    graph = connected(regular)
+    of_component, of_graph = (
+        mvgrl_pairs(graph, scope=scope)[:, 1] for scope in ("component", "graph")
+    )
+    apart = np.abs(of_component - of_graph).max() / np.abs(of_graph).max()
+    assert apart < 1e-5 if regular else apart > 0.3
+    losses = []
+    for scope in ("component", "graph"):
+        model = model_of("mvgrl", graph, hidden=6, scope=scope, feature_scaling="none")
+        with torch.no_grad():  # at the start the discriminator hardly sees the summary
+            model.objective.get_parameter("weight").mul_(5)
+        losses.append(loss_of(model, graph))
+    assert abs(losses[0] - losses[1]) < 1e-6 if regular else abs(losses[0] - losses[1]) > 1e-4
+
+
+def test_mvgrls_encoders_of_the_two_views_are_different_ones() -> None:
+    model = model_of("mvgrl", make_graph(), hidden=6)
+    assert model.secondary is not None
+    of_first, of_second = (
+        encoder.get_parameter("weight") for encoder in (model.primary, model.secondary)
+    )
+    assert of_first.shape == of_second.shape
+    assert (of_first - of_second).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("neighbours", [1, 4])
+def test_mvgrls_diffusions_are_sparse_and_not_the_same(neighbours: int) -> None:
+    graph = make_graph(200)
+    entries = []
+    for kind in DIFFUSIONS:
+        model = model_of("mvgrl", graph, hidden=4, diffusion=kind, neighbours=neighbours)
+        _, second = drawn_in(model, graph, 0).views
+        assert second.adjacency.matrix.values().numel() <= 2 * neighbours * 200
+        found = dense(second.adjacency)
+        assert ((found > 0).sum(dim=1) >= neighbours).all()
+        torch.testing.assert_close(found, found.T, rtol=0, atol=0)
+        entries.append(found)
+    assert (entries[0] - entries[1]).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("given", [{}, {"neighbours": 6, "readout": "sum", "readout_scope": 3}])
+def test_mvgrl_embeds_by_the_sum_of_both_views(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], sparse: bool
+) -> None:
+    monkeypatch.setattr("ugcl.encoders.blocked.WIDTH", 5)
+    lose_nothing(monkeypatch)
+    graph = featured(sparse)
+    model = model_of("mvgrl", graph, hidden=12, **given)
+    shake(model)
+    parameters = doubled(model)
+    a, x = a_and_x(graph, model)
+    around = diffused(a, "pagerank", given.get("neighbours", 128))
+    hidden = convolution(parameters, a, x) + convolution(parameters, around, x, "secondary")
+    if given:
+        hidden = hidden + torch.linalg.matrix_power(a, 3) @ hidden
+    assert_embeds(model, graph, hidden)
