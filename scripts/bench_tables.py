@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ugcl.data import DATASETS
+from ugcl.methods import METHODS
+
 
 def load(folder: Path) -> dict[str, Any]:
-    """What `ugcl bench suite --out FOLDER` wrote."""
+    """What `ugcl bench suite --out FOLDER` and `ugcl bench memory` wrote."""
     read: dict[str, Any] = json.loads((folder / "bench.json").read_text("utf-8"))
+    read["memory"] = json.loads((folder / "memory.json").read_text("utf-8"))
     return read
 
 
@@ -62,6 +66,33 @@ def growth(result: dict[str, Any]) -> Iterator[str]:
     )
 
 
+STRIPS = "all pairs, in strips"
+HOW = {
+    "grace": STRIPS,
+    "gca": STRIPS,
+    "gmi": f"{STRIPS}; edges as a sparse matrix",
+    "dgi": "one summary",
+    "mvgrl": "two summaries; a sparse diffusion",
+    "bgrl": "each node and itself",
+    "subg-con": "subgraphs of 500 nodes",
+    "ggd": "each node by itself",
+    "cca-ssg": "columns with columns",
+}
+"""What a method compares, and how that is kept small."""
+
+
+def memory(result: dict[str, Any]) -> Iterator[str]:
+    """A line for each method: gigabytes at the peak on each data set, with published settings."""
+    rows = [row for row in result["memory"]["rows"] if row["settings"] == "paper"]
+    graphs = [name for name in DATASETS if any(row["graph"] == name for row in rows)]
+    yield f"| method | what is compared | {' | '.join(graphs)} |"
+    yield "|" + "---|" * (len(graphs) + 2)
+    for method in METHODS:
+        held = {row["graph"]: row["peak_bytes"] for row in rows if row["method"] == method}
+        cells = (f"{held[graph] / 1e9:.2f}" if graph in held else "-" for graph in graphs)
+        yield f"| `{method}` | {HOW.get(method, STRIPS)} | {' | '.join(cells)} |"
+
+
 def _row(values: list[float], unit: float) -> str:
     return ", ".join(f"{value * unit:,.0f}" for value in values)
 
@@ -70,4 +101,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     found = load(Path(sys.argv[1]))
-    print(*steps(found), "", *parts(found), "", *growth(found), sep="\n")
+    print(*steps(found), "", *parts(found), "", *growth(found), "", *memory(found), sep="\n")

@@ -58,7 +58,7 @@ class MVGRLSettings(RecipeSettings):
 def _adjacencies(settings: MVGRLSettings, adjacency: Any) -> tuple[Any, Any]:
     """The normalised adjacency and its diffusion."""
     kind, teleport, time = settings.diffusion, settings.teleport, settings.heat_time
-    key = kind, teleport, time, settings.neighbours, settings.self_loops
+    key = "diffusion", kind, teleport, time, settings.neighbours, settings.self_loops
 
     def diffused() -> Any:
         steps = pagerank_coefficients(teleport) if kind == "pagerank" else heat_coefficients(time)

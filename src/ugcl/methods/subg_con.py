@@ -47,8 +47,9 @@ class SubGConSettings(RecipeSettings):
 
 
 def _subgraphs(settings: SubGConSettings, adjacency: Any) -> Subgraphs:
-    key = settings.subgraph, settings.teleport
-    return remembered(adjacency, key, lambda: Subgraphs.of(adjacency, *key))
+    size, teleport = settings.subgraph, settings.teleport
+    key = "subgraphs", size, teleport
+    return remembered(adjacency, key, lambda: Subgraphs.of(adjacency, size, teleport))
 
 
 def _views(

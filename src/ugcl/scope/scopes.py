@@ -45,7 +45,7 @@ class WholeGraph:
     """The mean of all rows of H, whatever the edges are: mean pooling."""
 
     def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> Callable[[Tensor], Tensor]:
-        """From H to the contexts, N rows that are one row in memory. Cost: O(N D).
+        """From H to the contexts, without pieces N rows that are one in memory. Cost: O(N D).
 
         Args:
             steps: not needed.

@@ -79,7 +79,6 @@ class Augmenter(Views):
 def edge_ends(adjacency: Any) -> tuple[Any, Any]:
     """The two ends of each undirected edge, the smaller number first, in ascending order."""
     upper = sp.triu(adjacency, k=1, format="csr")
-    upper.sort_indices()
     rows = np.repeat(np.arange(upper.shape[0]), np.diff(upper.indptr))
     return rows, upper.indices.astype(np.int64)
 

@@ -93,10 +93,14 @@ def _pagerank(adjacency: Any) -> Array:
 
 
 def _eigenvector(adjacency: Any) -> Array:
-    """By power iteration of `A + I`, which does not go back and forth on bipartite graphs."""
+    """By power iteration of `A + d I`, which does not go back and forth on bipartite graphs.
+
+    d is the mean degree, so that the unit of the weights does not matter.
+    """
     found = np.full(adjacency.shape[0], adjacency.shape[0] ** -0.5)
+    shift = adjacency.sum() / adjacency.shape[0] or 1.0
     for _ in range(_STEPS):
-        after = adjacency @ found + found
+        after = adjacency @ found + shift * found
         after /= np.linalg.norm(after)
         moved = np.linalg.norm(after - found)
         found = after

@@ -22,7 +22,7 @@ class View:
     """A normalised adjacency and the features that go with it, ready to be convolved.
 
     Attributes:
-        adjacency: the normalised adjacency, S x S.
+        adjacency: the normalised adjacency, S x S, or S x N where rows are places of the N nodes.
         features: X, sparse or dense, with a row for each column of the adjacency; None where
             `aggregated` is held instead.
         aggregated: A X, S x D, where X is dense and convolved more than once: all encoders share
