@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 import reference
 from ugcl.encoders import GCN
 from ugcl.scope import Component, Power, Scope, WholeGraph
+from ugcl.sparse import SparseMatrix
 from ugcl.views import Subgraphs, SubgraphSampler, View, centre_view
 
 DIFFUSION = importlib.import_module("ugcl.scope.diffusion")  # as an attribute it is the function
@@ -170,11 +171,12 @@ def test_around_some_nodes_is_a_part_of_all(seed: int, size: int) -> None:
 
 
 def features_of(graph: np.ndarray, sparse: bool) -> tuple[Any, np.ndarray]:
-    """X as it is given, and dense in float64."""
+    """X as it is given, and dense in float64; the first column tells nodes apart."""
     rng = np.random.default_rng(0)
-    dense = rng.normal(size=(len(graph), 12)) * (rng.random((len(graph), 12)) < 0.1)
+    dense = rng.normal(size=(len(graph), 12)) * (rng.random((len(graph), 12)) < 0.05)
     if not sparse:
         dense += 1
+    dense[:, 0] = np.arange(1, len(graph) + 1) / len(graph)
     return (sp.csr_array(dense.astype(np.float32)) if sparse else dense.astype(np.float32)), dense
 
 
@@ -190,12 +192,15 @@ def drawn(views: SubgraphSampler, epoch: int = 0) -> View:
 
 
 def nodes_of(view: View) -> np.ndarray:
-    """The node of each slot: the adjacency is that of slots, its columns moved to nodes."""
+    """The node of each slot: the adjacency is that of slots, its columns moved to rows of X."""
     slots, to_nodes = (held.matrix.to_dense().double() for held in (view.steps, view.adjacency))
     places = torch.linalg.solve(slots, to_nodes).numpy()
     np.testing.assert_allclose(places.max(axis=1), 1, atol=1e-3)
     np.testing.assert_allclose(np.abs(places).sum(axis=1), 1, atol=1e-2)
-    nodes: np.ndarray = places.argmax(axis=1)
+    held = view.features
+    assert held is not None
+    numbers = held.matrix.to_dense()[:, 0] if isinstance(held, SparseMatrix) else held[:, 0]
+    nodes: np.ndarray = np.rint(30 * numbers.numpy()).astype(int)[places.argmax(axis=1)] - 1
     return nodes
 
 
@@ -225,6 +230,7 @@ def test_a_view_convolves_each_subgraph_by_itself(epoch: int, sparse: bool) -> N
     centres = centres_of(view)
     listed = [members(subgraphs, node) for node in centres]
     assert nodes_of(view).tolist() == [node for part in listed for node in part]
+    assert view.adjacency.shape[1] == len({node for part in listed for node in part})
     parts = each_normalised(graph, subgraphs, view)
     weight = torch.randn(12, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
     gathered = np.concatenate(

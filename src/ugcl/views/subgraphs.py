@@ -12,6 +12,7 @@ import torch
 
 from ugcl.scope import nearest, normalised_adjacency, pagerank_coefficients
 from ugcl.sparse import SparseMatrix
+from ugcl.views.features import dense_if_crowded
 from ugcl.views.sampling import Nodes, row_entries
 from ugcl.views.view import Drawn, View, Views, features_on
 
@@ -88,19 +89,20 @@ class SubgraphSampler(Views):
         seed: int,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.subgraphs, self.features = subgraphs, features_on(features, device)
+        self.subgraphs, self.features = subgraphs, dense_if_crowded(features)
         self.count, self.self_loops, self.seed, self.device = count, self_loops, seed, device
 
     def draw(self, rng: np.random.Generator) -> Drawn:
-        """Draw centres. Cost: O(their subgraphs)."""
+        """Draw centres. Cost: O(N) to draw them, else that of their subgraphs alone."""
         size = self.subgraphs.starts.size - 1
         centres = np.sort(rng.choice(size, self.count, replace=False, shuffle=False))
         nodes, edges, begins = self.subgraphs.around(centres)
         normalised = normalised_adjacency(edges, self.self_loops)
         counts = np.diff(begins, append=nodes.size)
+        seen, places = np.unique(nodes, return_inverse=True)
         view = View(
-            adjacency=_from_nodes(normalised, nodes, size, self.device),
-            features=self.features,
+            adjacency=_from_nodes(normalised, places, seen.size, self.device),
+            features=features_on(self.features[seen], self.device),
             aggregated=None,
             steps=SparseMatrix.from_scipy(normalised, symmetric=True, device=self.device),
             pieces=torch.from_numpy(np.repeat(np.arange(centres.size), counts)).to(self.device),
