@@ -74,7 +74,7 @@ HOW = {
     "dgi": "one summary",
     "mvgrl": "two summaries; a sparse diffusion",
     "bgrl": "each node and itself",
-    "subg-con": "subgraphs of 500 nodes",
+    "subg-con": "each node and its subgraph, 500 at a time",
     "ggd": "each node by itself",
     "cca-ssg": "columns with columns",
 }

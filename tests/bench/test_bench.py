@@ -158,3 +158,47 @@ def test_the_suite_writes_data_and_a_picture(
     slope = exponent([5_000, 10_000], embedding["seconds"])
     assert embedding["beyond_cache_exponent"] == pytest.approx(slope)
     assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_memory_of_methods_is_measured_once(
+    saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "memory.json"
+    command = ["bench", "memory", saved, "--out", str(out), "--settings", "fast", "--methods"]
+    assert main([*command, "ggd", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["method"], row["settings"], row["graph"]) == ("ggd", "fast", saved)
+    assert row["peak_bytes"] > 0
+    before = row["step_seconds"]
+    assert main([*command, "ggd", "dgi"]) == 0
+    assert "dgi" in capsys.readouterr().out
+    first, second = json.loads(out.read_text())["rows"]
+    assert (first["step_seconds"], second["method"]) == (before, "dgi")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (["--methods", "gdi"], "no method called 'gdi'"),
+        (["--settings", "authors"], "no preset of settings called 'authors'"),
+        (["no-such-graph"], "no-such-graph"),
+    ],
+)
+def test_nothing_is_measured_before_all_is_known_to_be_there(
+    saved: str, tmp_path: Path, wrong: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "memory.json"
+    assert main(["bench", "memory", saved, *wrong, "--out", str(out)]) != 0
+    assert told in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("text", ["[1]", "{}", '{"machine": {}, "rows": [{"method": "ggd"}]}'])
+def test_a_file_of_another_kind_is_kept(
+    saved: str, tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "other.json"
+    out.write_text(text)
+    assert main(["bench", "memory", saved, "--methods", "ggd", "--out", str(out)]) != 0
+    assert "is not a measurement of memory" in capsys.readouterr().err
+    assert out.read_text() == text

@@ -87,18 +87,29 @@ def test_equals_both_formulas_pair_by_pair(
 
 
 @pytest.mark.parametrize("plain", [True, False])
-@given(size=st.integers(2, 10), seed=SEEDS, data=st.data())
+@given(size=st.integers(3, 10), seed=SEEDS, data=st.data())
 def test_sampled_features_are_those_of_the_nodes_drawn_from_the_epochs_randomness(
     plain: bool, size: int, seed: int, data: st.DataObject
 ) -> None:
     patch, context = views(size, 3, seed)
-    count = data.draw(st.integers(1, size - 1))
+    count = data.draw(st.integers(1, size - 2))
     with plain_formulas(plain):
         objective = compared(0, negatives=count)
         loss = objective.contrast(patch, context, None, np.random.default_rng(seed)).item()
     steps = np.random.default_rng(seed).integers(1, size, (size, count))
     drawn = (np.arange(size)[:, None] + steps) % size
     assert loss == pytest.approx(slow_features(patch, context, drawn.tolist()))
+
+
+@pytest.mark.parametrize("count", [8, 20])
+def test_as_many_as_there_are_others_are_all_of_them(count: int) -> None:
+    patch, context = views(9, 3)
+    joined, rng = edges_of(adjacency(9, 0.3, 0)), np.random.default_rng(0)
+    some, every = (
+        compared(0.5, negatives=asked, non_edges=asked)([(patch, context)], (), rng, joined)
+        for asked in (count, "all")
+    )
+    assert some.item() == every.item()
 
 
 @given(size=st.integers(2, 12), width=st.integers(1, 5), share=SHARES, seed=SEEDS)

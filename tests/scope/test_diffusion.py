@@ -189,7 +189,7 @@ def slow_walks(adjacency: Any, coefficients: np.ndarray, accuracy: float) -> np.
     """
     dense, degree = adjacency.toarray().astype(float), degrees(adjacency)
     walk = dense / np.where(degree > 0, degree, 1)[:, None]
-    unit = dense[dense > 0].mean() if dense.any() else 1.0
+    unit = np.median(dense[dense > 0]) if dense.any() else 1.0
     found: np.ndarray = np.zeros_like(dense)
     for node in range(len(dense)):
         current = np.eye(len(dense))[node]
@@ -227,7 +227,7 @@ def test_no_more_is_lost_in_a_step_than_the_accuracy_times_the_degree(
         given_matrix, power - 0.5
     )
     steps = len(coefficients) - 1
-    unit = given_matrix.data.mean()
+    unit = np.median(given_matrix.data)
     most = steps * accuracy / unit * degrees(given_matrix) * ratios(given_matrix, power)
     lost = expected - found
     assert (lost <= most + 1e-5).all()
@@ -248,7 +248,7 @@ def test_a_walk_goes_over_no_more_edges_than_its_accuracy_allows(
     given_matrix, coefficients = looped(graph, 0.0), coefficients_of(kind)
     nodes, values = nearest(given_matrix, coefficients, 40, accuracy=accuracy)
     tails = [sum(coefficients[k:]) for k in range(1, len(coefficients))]
-    degree = degrees(given_matrix) / given_matrix.data.mean()
+    degree = degrees(given_matrix) / np.median(given_matrix.data)
     for node in range(40):
         others = nodes[node][(values[node] > 0) & (nodes[node] != node)]
         assert degree[others].sum() <= sum(tails) / accuracy * (1 + 1e-6)
@@ -368,3 +368,14 @@ def test_nothing_as_large_as_all_pairs_of_nodes_is_held(monkeypatch: pytest.Monk
     tracemalloc.stop()
     assert most < 3000 * 3000
     assert found.nnz <= 2 * 8 * 3000
+
+
+def test_one_heavy_edge_does_not_make_walks_dense() -> None:
+    nodes = np.arange(2000)
+    rows, columns = (np.concatenate([nodes, nodes]), np.concatenate([nodes + 1, nodes * 7 + 3]))
+    upper = sp.csr_array((np.ones(4000), (rows, columns % 2000)), shape=(2000, 2000))
+    graph = sp.csr_array(upper + upper.T).tolil()
+    graph[0, 1] = graph[1, 0] = 1e8
+    columns, values = nearest(sp.csr_array(graph), pagerank_coefficients(0.2), 2000, accuracy=1e-4)
+    assert (values > 0).sum(axis=1).mean() < 400
+    np.testing.assert_array_equal(columns[:2, 0], [0, 1])

@@ -41,8 +41,8 @@ def in_fresh_process(task: str, **arguments: Any) -> dict[str, Any]:
     done = subprocess.run([sys.executable, "-c", _CODE, request], capture_output=True, text=True)
     if done.returncode < 0:
         raise UGCLError(
-            "the process that measures memory was killed, probably for want of memory: use a "
-            "smaller --sample or --hidden"
+            "the process that measures memory was killed, probably for want of memory: use "
+            "smaller settings or a larger machine"
         )
     if done.returncode:
         raise UGCLError(done.stderr.strip().splitlines()[-1])

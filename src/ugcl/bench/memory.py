@@ -12,9 +12,11 @@ import torch
 
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.machine import machine
+from ugcl.data import load_graph
 from ugcl.errors import UGCLError
 from ugcl.files import check_writable, write_json
 from ugcl.methods import METHODS, method_named
+from ugcl.methods.presets import preset_named
 
 
 def bench_memory(
@@ -43,7 +45,9 @@ def bench_memory(
         second step.
     """
     for name in methods:
-        method_named(name)
+        preset_named(method_named(name).presets, preset)
+    for graph in graphs:
+        load_graph(graph, data_root)
     check_writable(out)
     result: dict[str, Any] = {"machine": machine(), "rows": []}
     if out.is_file():
@@ -71,9 +75,10 @@ def bench_memory(
 
 
 def _known(out: Path) -> dict[str, Any]:
+    needed = {"method", "settings", "graph", "peak_bytes", "step_seconds"}
     try:
         read: dict[str, Any] = json.loads(out.read_text("utf-8"))
-        known = all({"method", "settings", "graph", "peak_bytes"} <= set(r) for r in read["rows"])
+        known = all(needed <= set(row) for row in read["rows"]) and "machine" in read
     except (KeyError, TypeError, ValueError):
         known = False
     if not known:

@@ -83,13 +83,17 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the settings of all methods, each by its option's own words."""
     group = parser.add_argument_group("settings (each by default as the preset has it)")
     for name, methods in _settings().items():
-        option = option_of(_fields(methods[0])[name])
-        words = option.help
-        if not option.wanted.startswith("one of"):
-            words += f"; {option.wanted}"
-        if len(methods) < len(METHODS):
-            words += f" ({', '.join(_families(methods))})"
-        group.add_argument(flag(name), metavar=option.metavar, help=words)
+        meanings: dict[str, list[str]] = {}
+        for method in methods:
+            option = option_of(_fields(method)[name])
+            limits = "" if option.wanted.startswith("one of") else f"; {option.wanted}"
+            meanings.setdefault(option.help + limits, []).append(method)
+        some = len(methods) < len(METHODS)
+        words = (
+            words + (f" ({', '.join(_families(having))})" if some else "")
+            for words, having in meanings.items()
+        )
+        group.add_argument(flag(name), metavar=option.metavar, help=". ".join(words))
 
 
 def given_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]:

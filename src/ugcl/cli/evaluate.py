@@ -21,7 +21,7 @@ from ugcl.cli.common import (
 from ugcl.data import SplitKind
 from ugcl.evaluation import CONTROLS, Estimate, Protocol
 from ugcl.runs import Evaluation, ManySplits, Run, evaluate_run
-from ugcl.study import published_accuracy
+from ugcl.study import published_accuracy, published_where
 
 
 def register(commands: Any) -> None:
@@ -125,7 +125,7 @@ def _print_one(
         for name, score in rows
     ]
     if published is not None:
-        shown.insert(1, (f"{method} as published", figure(published), "-"))
+        shown.insert(1, (f"{method} {published_where(method)}", figure(published), "-"))
     print_table(("accuracy, %", "test", "validation"), shown)
 
 

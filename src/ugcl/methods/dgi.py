@@ -19,10 +19,9 @@ from typing import Any
 
 import torch
 
-from ugcl.encoders import GCN
 from ugcl.methods.method import Method
 from ugcl.methods.presets import Preset
-from ugcl.methods.recipe import Recipe, RecipeSettings
+from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
 from ugcl.objectives import BilinearJSD
 from ugcl.scope import normalised_adjacency
 from ugcl.views import Corrupter
@@ -45,15 +44,11 @@ def _views(
     return Corrupter([normalised], features, seed=seed, device=device)
 
 
-def _encoder(num_features: int, settings: DGISettings, generator: torch.Generator) -> GCN:
-    return GCN(num_features, settings.hidden, generator)
-
-
 def _objective(settings: DGISettings, generator: torch.Generator) -> BilinearJSD:
     return BilinearJSD(settings.hidden, generator)
 
 
-RECIPE: Recipe[DGISettings] = Recipe(views=_views, encoder=_encoder, objective=_objective)
+RECIPE: Recipe[DGISettings] = Recipe(views=_views, encoder=one_convolution, objective=_objective)
 
 _BASE: dict[str, Any] = {
     "epochs": 10_000,

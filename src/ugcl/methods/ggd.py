@@ -21,11 +21,10 @@ from typing import Any
 
 import torch
 
-from ugcl.encoders import GCN
 from ugcl.methods.method import Method
 from ugcl.methods.options import share
 from ugcl.methods.presets import Preset
-from ugcl.methods.recipe import Recipe, RecipeSettings
+from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
 from ugcl.objectives import GroupDiscrimination
 from ugcl.scope import normalised_adjacency
 from ugcl.views import Corrupter
@@ -55,15 +54,11 @@ def _views(
     )
 
 
-def _encoder(num_features: int, settings: GGDSettings, generator: torch.Generator) -> GCN:
-    return GCN(num_features, settings.hidden, generator)
-
-
 def _objective(settings: GGDSettings, generator: torch.Generator) -> GroupDiscrimination:
     return GroupDiscrimination(settings.hidden, generator)
 
 
-RECIPE: Recipe[GGDSettings] = Recipe(views=_views, encoder=_encoder, objective=_objective)
+RECIPE: Recipe[GGDSettings] = Recipe(views=_views, encoder=one_convolution, objective=_objective)
 
 _BASE: dict[str, Any] = {
     "epochs": 500,

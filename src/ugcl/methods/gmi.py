@@ -30,7 +30,7 @@ from ugcl.methods.options import All, number, whole, whole_or_all
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings
 from ugcl.objectives import GraphicalMI
-from ugcl.views import Whole
+from ugcl.views import WithEdges
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class GMISettings(RecipeSettings):
         "other nodes whose features each node is compared with in every epoch", 1
     )
     non_edges: int | All = whole_or_all(
-        "other nodes that each node's edges are compared with in every epoch", 1
+        "other nodes for each node that stand for all that it is not joined to", 1
     )
     edge_weight: float = number("weight of the edge term", least=0)
 
@@ -62,8 +62,8 @@ def _views(
     *,
     seed: int,
     device: torch.device | str,
-) -> Whole:
-    return Whole(adjacency, features, self_loops=settings.self_loops, seed=seed, device=device)
+) -> WithEdges:
+    return WithEdges(adjacency, features, self_loops=settings.self_loops, seed=seed, device=device)
 
 
 def _encoder(num_features: int, settings: GMISettings, generator: torch.Generator) -> Encoder:

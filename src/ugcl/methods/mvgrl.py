@@ -25,11 +25,10 @@ from typing import Any, Literal, get_args
 
 import torch
 
-from ugcl.encoders import GCN
 from ugcl.methods.method import Method
 from ugcl.methods.options import choice, number, whole
 from ugcl.methods.presets import Preset
-from ugcl.methods.recipe import Recipe, RecipeSettings
+from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
 from ugcl.objectives import BilinearJSD
 from ugcl.scope import (
     diffusion,
@@ -50,8 +49,10 @@ class MVGRLSettings(RecipeSettings):
     diffusion: Diffusion = choice(
         "the second view: personalised PageRank or heat", get_args(Diffusion)
     )
-    teleport: float = number("PageRank: the probability to start anew in a step", above=0, below=1)
-    heat_time: float = number("heat: the time that it has", above=0)
+    teleport: float = number(
+        "PageRank: the probability to start anew in a step", least=0.001, below=1
+    )
+    heat_time: float = number("heat: for how many steps it spreads", above=0, below=1000)
     neighbours: int = whole("nodes that are kept of each row of the diffusion", 1)
 
 
@@ -80,14 +81,10 @@ def _views(
     return Corrupter(_adjacencies(settings, adjacency), features, seed=seed, device=device)
 
 
-def _whole(
+def _embedded(
     settings: MVGRLSettings, adjacency: Any, features: Any, *, device: torch.device | str
 ) -> tuple[View, ...]:
     return side_by_side(_adjacencies(settings, adjacency), features, device)
-
-
-def _encoder(num_features: int, settings: MVGRLSettings, generator: torch.Generator) -> GCN:
-    return GCN(num_features, settings.hidden, generator)
 
 
 def _objective(settings: MVGRLSettings, generator: torch.Generator) -> BilinearJSD:
@@ -95,7 +92,11 @@ def _objective(settings: MVGRLSettings, generator: torch.Generator) -> BilinearJ
 
 
 RECIPE: Recipe[MVGRLSettings] = Recipe(
-    views=_views, encoder=_encoder, secondary=_encoder, objective=_objective, whole=_whole
+    views=_views,
+    encoder=one_convolution,
+    secondary=one_convolution,
+    objective=_objective,
+    embedded=_embedded,
 )
 
 _BASE: dict[str, Any] = {

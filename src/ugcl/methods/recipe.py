@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ugcl.encoders import Encoder
+from ugcl.encoders import GCN, Encoder
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods.model import Model
@@ -79,7 +79,7 @@ class ViewsOf(Protocol[S_contra]):
         """
 
 
-class WholeOf(Protocol[S_contra]):
+class EmbeddedOf(Protocol[S_contra]):
     """From a graph to what of it is embedded: for each encoder a view."""
 
     def __call__(
@@ -102,7 +102,7 @@ class Recipe(Generic[S]):
         objective: what compares nodes and contexts, from the settings and a source of randomness.
         auxiliary: the encoder of contexts; None if contexts come from the encoder itself.
         secondary: the encoder of all views but the first; None if one encoder sees all of them.
-        whole: the views that are embedded; None for the graph itself.
+        embedded: the views that are embedded; None for the graph itself.
         momentum: if the auxiliary encoder is a moving average of the encoder instead of being
             trained, how much of it stays after an epoch.
     """
@@ -112,7 +112,7 @@ class Recipe(Generic[S]):
     objective: Callable[[S, torch.Generator], Objective]
     auxiliary: Callable[[int, S, torch.Generator], Encoder] | None = None
     secondary: Callable[[int, S, torch.Generator], Encoder] | None = None
-    whole: WholeOf[S] | None = None
+    embedded: EmbeddedOf[S] | None = None
     momentum: Callable[[S, int], float] | None = None
 
 
@@ -195,7 +195,7 @@ class RecipeModel(Model, Generic[S]):
     def embed(self, graph: Graph, device: torch.device | str) -> npt.NDArray[np.float32]:
         """Embeddings of all nodes, N x D' float32, in blocks of columns."""
         chosen = self.settings
-        views = self._whole(graph, device)
+        views = self._embedded(graph, device)
         width, concat = self.primary.width, chosen.readout == "concat"
         embeddings = torch.empty(graph.num_nodes, 2 * width if concat else width)
         scope = Power(0) if chosen.readout == "hidden" else self.readout_scope
@@ -213,11 +213,11 @@ class RecipeModel(Model, Generic[S]):
             embeddings = unit_rows(embeddings)
         return embeddings.numpy()
 
-    def _whole(self, graph: Graph, device: torch.device | str) -> tuple[View, ...]:
+    def _embedded(self, graph: Graph, device: torch.device | str) -> tuple[View, ...]:
         """What is embedded."""
         features = self.raw(graph)
-        if self.recipe.whole is not None:
-            return self.recipe.whole(self.settings, graph.adjacency, features, device=device)
+        if self.recipe.embedded is not None:
+            return self.recipe.embedded(self.settings, graph.adjacency, features, device=device)
         adjacency = normalised_adjacency(graph.adjacency, self.settings.self_loops)
         return (View.of(adjacency, features, device),)
 
@@ -226,6 +226,11 @@ class RecipeModel(Model, Generic[S]):
         held = self.column_weights
         weights = held.cpu().numpy() if held is not None and held.any() else None
         return scale_features(graph.features, self.settings.feature_scaling, weights)
+
+
+def one_convolution(num_features: int, settings: RecipeSettings, generator: torch.Generator) -> GCN:
+    """The paper's encoder, which most methods have: one graph convolution."""
+    return GCN(num_features, settings.hidden, generator)
 
 
 def _chosen(scope: int | ScopeName | Auto) -> Scope:

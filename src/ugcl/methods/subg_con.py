@@ -22,12 +22,11 @@ from typing import Any
 
 import torch
 
-from ugcl.encoders import GCN
 from ugcl.graph import Graph
 from ugcl.methods.method import Method
 from ugcl.methods.options import All, number, whole, whole_or_all
 from ugcl.methods.presets import Preset
-from ugcl.methods.recipe import Recipe, RecipeSettings
+from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
 from ugcl.objectives import Margin
 from ugcl.views import Subgraphs, SubgraphSampler, View, centre_view, remembered
 
@@ -38,7 +37,9 @@ class SubGConSettings(RecipeSettings):
 
     sample: int | All = whole_or_all("nodes whose subgraphs are drawn in every epoch", 2)
     subgraph: int = whole("nodes of a subgraph at most, with the one that it is around", 2)
-    teleport: float = number("PageRank: the probability to start anew in a step", above=0, below=1)
+    teleport: float = number(
+        "PageRank: the probability to start anew in a step", least=0.001, below=1
+    )
     margin: float = number("how much better a node must fit its own subgraph", above=0)
 
     def fitted(self, graph: Graph, given: frozenset[str]) -> SubGConSettings:
@@ -70,15 +71,11 @@ def _views(
     )
 
 
-def _whole(
+def _embedded(
     settings: SubGConSettings, adjacency: Any, features: Any, *, device: torch.device | str
 ) -> tuple[View, ...]:
     subgraphs = _subgraphs(settings, adjacency)
     return (centre_view(subgraphs, adjacency, features, settings.self_loops, device),)
-
-
-def _encoder(num_features: int, settings: SubGConSettings, generator: torch.Generator) -> GCN:
-    return GCN(num_features, settings.hidden, generator)
 
 
 def _objective(settings: SubGConSettings, generator: torch.Generator) -> Margin:
@@ -87,7 +84,7 @@ def _objective(settings: SubGConSettings, generator: torch.Generator) -> Margin:
 
 
 RECIPE: Recipe[SubGConSettings] = Recipe(
-    views=_views, encoder=_encoder, objective=_objective, whole=_whole
+    views=_views, encoder=one_convolution, objective=_objective, embedded=_embedded
 )
 
 _BASE: dict[str, Any] = {

@@ -11,11 +11,10 @@ from typing import Any, get_args
 
 import torch
 
-from ugcl.encoders import GCN
 from ugcl.graph import Graph
 from ugcl.methods.method import Method
 from ugcl.methods.options import All, choice, number, whole_or_all
-from ugcl.methods.recipe import Recipe, RecipeSettings
+from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
 from ugcl.methods.ugcl_presets import UGCL_PRESETS
 from ugcl.objectives import LEAST_TEMPERATURE, CosineContrast
 from ugcl.scope import Context, scope_of
@@ -74,10 +73,6 @@ def _subgraphs(
     )
 
 
-def _gcn(num_features: int, settings: UGCLSettings, generator: torch.Generator) -> GCN:
-    return GCN(num_features, settings.hidden, generator)
-
-
 def _objective(settings: UGCLSettings, generator: torch.Generator) -> CosineContrast:
     del generator
     return CosineContrast(settings.temperature, settings.negatives)
@@ -85,8 +80,8 @@ def _objective(settings: UGCLSettings, generator: torch.Generator) -> CosineCont
 
 RECIPE: Recipe[UGCLSettings] = Recipe(
     views=_subgraphs,
-    encoder=_gcn,
-    auxiliary=_gcn,
+    encoder=one_convolution,
+    auxiliary=one_convolution,
     objective=_objective,
 )
 

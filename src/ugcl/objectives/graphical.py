@@ -66,7 +66,7 @@ class GraphicalMI(Objective):
         del corrupted
         own = torch.sigmoid(torch.linalg.vecdot(patch, context))
         size = patch.shape[0]
-        if self.negatives == "all":
+        if self.negatives == "all" or self.negatives >= size - 1:
             others = all_pairs(patch, context, bounded_curve) / (size * max(size - 1, 1))
         else:
             nodes, drawn = _drawn(size, self.negatives, patch.device, rng)
@@ -78,7 +78,7 @@ class GraphicalMI(Objective):
         half = joined.numel() + size / 2
         own = torch.linalg.vecdot(patch, patch)
         together = 2 * softplus(-joined).sum() + softplus(-own).sum()
-        if self.non_edges == "all":
+        if self.non_edges == "all" or self.non_edges >= size - 1:
             apart = all_pairs(patch, patch, softplus_curve)
         else:
             found = scores(patch, patch, *_drawn(size, self.non_edges, patch.device, rng))

@@ -11,10 +11,11 @@ the entries are dropped that matter little to all that follows,
 
     t_k v_j <= a_i d_j,    t_k = c_k + c_{k+1} + ...,    a_i = a / max(1, d_i / HUB)
 
-with d in units of the mean weight. Then at most `a_i d_j` of entry j of `f(W)` is lost in a step,
-and the walk goes over at most `(t_0 + t_1 + ...) / a_i` edges: the whole costs O((N + E) / a), not
-O(N E). (Because d_j W_jk = d_k W_kj, what is dropped adds up to no more at any other node; and what
-is not dropped is more than `a_i d_j / t_k`, of which there is not much.)
+with d in units of the median weight. Then at most `a_i d_j` of entry j of `f(W)` is lost in a step,
+and the walk goes over at most `(t_0 + t_1 + ...) / a_i` edges, if all weigh the same: the whole
+costs O((N + E) / a), not O(N E). (Because d_j W_jk = d_k W_kj, what is dropped adds up to no more
+at any other node; and what is not dropped is more than `a_i d_j / t_k`, of which there is not
+much.)
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ HUB = 16.0
 """From this degree on a node's walk is the finer the more neighbours it shares itself among."""
 
 BLOCK = 256
-"""Nodes that walk at a time."""
+"""Nodes that walk at a time, and at most as many times: each costs N at least."""
 
 _REST = 1e-9
 
@@ -123,11 +124,12 @@ def _walks(
     size, tails = adjacency.shape[0], _tails(coefficients)
     inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
     walk = sp.csr_array(sp.diags_array(inverse) @ adjacency, dtype=np.float32)
-    weight = adjacency.data.mean() if adjacency.nnz else 1.0  # the unit of d does not matter
+    weight = np.median(adjacency.data) if adjacency.nnz else 1.0
     least = (accuracy / weight * degree).astype(np.float32)
     finer = np.maximum(1, degree / (weight * HUB)).astype(np.float32)
-    for start in range(0, size, BLOCK):
-        block = slice(start, min(start + BLOCK, size))
+    together = max(BLOCK, size // BLOCK)
+    for start in range(0, size, together):
+        block = slice(start, min(start + together, size))
         shape = block.stop - start, size
         nodes = np.arange(shape[0])
         current = sp.csr_array((finer[block], (nodes, nodes + start)), shape)

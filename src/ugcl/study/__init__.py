@@ -3,7 +3,7 @@
 from ugcl.study.accuracy import PROTOCOLS, accuracy_study
 from ugcl.study.paired import paired_study
 from ugcl.study.plan import Plan
-from ugcl.study.published import published_accuracy
+from ugcl.study.published import published_accuracy, published_where
 from ugcl.study.scopes import scope_study
 from ugcl.study.tuned import tuned_study
 from ugcl.study.variant import Variant
@@ -15,6 +15,7 @@ __all__ = [
     "accuracy_study",
     "paired_study",
     "published_accuracy",
+    "published_where",
     "scope_study",
     "tuned_study",
 ]

@@ -19,7 +19,7 @@ def published() -> dict[str, Any]:
 def published_accuracy(method: str, graph: str) -> tuple[float, float | None] | None:
     """Mean and deviation of a method's test accuracy on a data set, or None if not published.
 
-    SubG-Con's figures stand in the paper's source, commented out.
+    `published_where` tells where it stands.
     """
     main, ablation = published()["node_classification"], published()["ablation"]
     for table in (main, {**main, "rows": main["commented_out_in_the_source"]}, ablation):
@@ -29,3 +29,9 @@ def published_accuracy(method: str, graph: str) -> tuple[float, float | None] | 
             figure = figures[table["columns"].index(graph)]
             return None if figure == "OOM" else (figure[0], figure[1])
     return None
+
+
+def published_where(method: str) -> str:
+    """Where the figures of a method stand, in words that follow its name."""
+    unprinted = method in published()["node_classification"]["commented_out_in_the_source"]
+    return "in the paper's source, not printed" if unprinted else "as published"

@@ -16,7 +16,7 @@ from ugcl.views.sampling import Sampling, sample_nodes
 from ugcl.views.subgraphs import Subgraphs, SubgraphSampler, centre_view
 from ugcl.views.subsample import Normalisation, Subsampler
 from ugcl.views.view import Drawn, View, Views, features_on, side_by_side
-from ugcl.views.whole import Whole
+from ugcl.views.with_edges import WithEdges
 
 __all__ = [
     "CENTRALITIES",
@@ -32,7 +32,7 @@ __all__ = [
     "Subsampler",
     "View",
     "Views",
-    "Whole",
+    "WithEdges",
     "centrality",
     "centre_view",
     "dense_if_crowded",

@@ -14,7 +14,7 @@ from ugcl.scope import nearest, normalised_adjacency, pagerank_coefficients
 from ugcl.sparse import SparseMatrix
 from ugcl.views.features import dense_if_crowded
 from ugcl.views.sampling import Nodes, row_entries
-from ugcl.views.view import Drawn, View, Views, features_on
+from ugcl.views.view import Drawn, View, Views, features_on, rows_on
 
 CHUNK = 4096
 """Nodes whose subgraphs are cut out at a time."""
@@ -53,7 +53,7 @@ class Subgraphs:
 
     def around(self, centres: Nodes) -> tuple[Nodes, Any, Nodes]:
         """The subgraphs of some nodes: nodes of slots, adjacency of slots, where each begins."""
-        counts = np.diff(self.starts)[centres]
+        counts = self.starts[centres + 1] - self.starts[centres]
         begins = np.cumsum(counts) - counts
         skipped = np.repeat(self.starts[centres] - begins, counts)
         slots = skipped + np.arange(skipped.size)
@@ -102,7 +102,7 @@ class SubgraphSampler(Views):
         seen, places = np.unique(nodes, return_inverse=True)
         view = View(
             adjacency=_from_nodes(normalised, places, seen.size, self.device),
-            features=features_on(self.features[seen], self.device),
+            features=rows_on(self.features[seen], self.device),
             aggregated=None,
             steps=SparseMatrix.from_scipy(normalised, symmetric=True, device=self.device),
             pieces=torch.from_numpy(np.repeat(np.arange(centres.size), counts)).to(self.device),

@@ -126,7 +126,11 @@ def features_on(features: Any, device: torch.device | str) -> SparseMatrix | Ten
     """X on a device, sparse where few of its entries are not zero; as it is if it is there."""
     if isinstance(features, SparseMatrix | Tensor):
         return features
-    features = dense_if_crowded(features)
+    return rows_on(dense_if_crowded(features), device)
+
+
+def rows_on(features: Any, device: torch.device | str) -> SparseMatrix | Tensor:
+    """X, or some rows of it, on a device: sparse if it is sparse."""
     if sp.issparse(features):
         return SparseMatrix.from_scipy(features, device=device)
     return torch.from_numpy(np.array(features)).to(device)

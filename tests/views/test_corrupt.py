@@ -18,7 +18,7 @@ from conftest import make_graph
 from ugcl import Graph
 from ugcl.scope import Power, WholeGraph, normalised_adjacency
 from ugcl.sparse import SparseMatrix
-from ugcl.views import Corrupter, View, Whole, remembered, side_by_side
+from ugcl.views import Corrupter, View, WithEdges, remembered, side_by_side
 
 SEEDS = st.integers(0, 10_000)
 
@@ -243,7 +243,7 @@ def test_probability_0_is_no_mask() -> None:
 @pytest.mark.parametrize("sparse", [True, False])
 def test_the_whole_graph_is_one_view_with_its_features_and_edges(sparse: bool) -> None:
     graph = features(sparse)
-    views = Whole(graph.adjacency, graph.features, self_loops=2.0, seed=3)
+    views = WithEdges(graph.adjacency, graph.features, self_loops=2.0, seed=3)
     drawn = views.draw(views.rng(0))
     (view,) = drawn.views
     joined = graph.adjacency.toarray().astype(float)

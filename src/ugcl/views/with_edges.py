@@ -12,7 +12,7 @@ from ugcl.views.augment import edge_ends
 from ugcl.views.view import Drawn, View, Views
 
 
-class Whole(Views):
+class WithEdges(Views):
     """One view, the same in every epoch: the graph with its raw features and its edges.
 
     Args:
