@@ -16,9 +16,10 @@ from ugcl.methods import METHODS
 
 
 def load(folder: Path) -> dict[str, Any]:
-    """What `ugcl bench suite --out FOLDER` and `ugcl bench memory` wrote."""
+    """What `ugcl bench suite --out FOLDER`, `ugcl bench embed` and `ugcl bench memory` wrote."""
     read: dict[str, Any] = json.loads((folder / "bench.json").read_text("utf-8"))
-    read["memory"] = json.loads((folder / "memory.json").read_text("utf-8"))
+    for name in ("embed", "memory"):
+        read[name] = json.loads((folder / f"{name}.json").read_text("utf-8"))
     return read
 
 
@@ -53,17 +54,29 @@ def growth(result: dict[str, Any]) -> Iterator[str]:
     yield "| what grows | sizes | time, ms | exponent | memory, MB | exponent |"
     yield "|---|---|---|---|---|---|"
     grown = {name: rows for name, rows in result["scaling"].items() if name != "base"}
-    for name, rows in (*grown.items(), ("edges, `embed`", result["embed"])):
+    for name, rows in grown.items():
         yield (
             f"| {name} | {_row(rows['sizes'], 1)} | {_row(rows['seconds'], 1000)} "
             f"| {rows['seconds_exponent']:.2f} | {_row(rows['peak_bytes'], 1e-6)} "
             f"| {rows['bytes_exponent']:.2f} |"
         )
-    floor = result["embed"]
-    yield (
-        f"| edges, its sparse products alone | {_row(floor['sizes'], 1)} "
-        f"| {_row(floor['products_seconds'], 1000)} | {floor['products_exponent']:.2f} | | |"
-    )
+
+
+def embedding(result: dict[str, Any]) -> Iterator[str]:
+    """A line for each number of edges: embedding, its sparse products alone, memory."""
+    rows = result["embed"]
+    yield "| edges | seconds | its sparse products alone | times as long | memory, MB |"
+    yield "|---|---|---|---|---|"
+    columns = (rows["sizes"], rows["seconds"], rows["products_seconds"], rows["peak_bytes"])
+    for size, seconds, products, held in zip(*columns, strict=True):
+        yield (
+            f"| {size:,} | {seconds:.3f} | {products:.3f} | {seconds / products:.1f} "
+            f"| {held / 1e6:,.0f} |"
+        )
+    exponents = (rows[f"{name}_exponent"] for name in ("seconds", "products", "beyond_cache"))
+    whole, alone, beyond = (f"{value:.2f}" for value in exponents)
+    yield f"| exponent of the last three | {whole} | {alone} | | {rows['bytes_exponent']:.2f} |"
+    yield f"| exponent of the last two | {beyond} | | | |"
 
 
 STRIPS = "all pairs, in strips"
@@ -101,4 +114,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     found = load(Path(sys.argv[1]))
-    print(*steps(found), "", *parts(found), "", *growth(found), "", *memory(found), sep="\n")
+    print(*steps(found), "", *parts(found), "", *growth(found), "", *embedding(found), "", *memory(found), sep="\n")

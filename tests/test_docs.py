@@ -93,6 +93,7 @@ def tables(name: str) -> list[str]:
         ("docs/bench/README.md", "steps"),
         ("docs/bench/README.md", "parts"),
         ("docs/bench/README.md", "growth"),
+        ("docs/bench/README.md", "embedding"),
         ("docs/bench/README.md", "memory"),
         ("docs/scope/README.md", "regrets"),
         ("docs/scope/README.md", "rules"),
