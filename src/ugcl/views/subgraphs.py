@@ -42,8 +42,8 @@ class Subgraphs:
     def of(cls, adjacency: Any, size: int, teleport: float) -> Subgraphs:
         """For each node itself and the `size - 1` others that matter most to it, with their edges.
 
-        There are fewer where fewer are within reach.
-        What matters is personalised PageRank, row v of `alpha (I - (1 - alpha) A D^-1)^-1`.
+        What matters is personalised PageRank, row v of `alpha (I - (1 - alpha) A D^-1)^-1`; there
+        are fewer where fewer are within reach.
         """
         found, values = nearest(adjacency, pagerank_coefficients(teleport), size, power=1)
         members = _itself_first(found, values > 0)
