@@ -16,7 +16,7 @@ from torch.nn import functional
 import reference
 from conftest import make_graph
 from ugcl import Graph
-from ugcl.methods import METHODS, Recipe, RecipeModel, RecipeSettings
+from ugcl.methods import METHODS, Recipe, RecipeModel, RecipeSettings, Shape
 from ugcl.objectives import Objective
 from ugcl.sparse import SparseMatrix
 from ugcl.views import Drawn, View, scale_features
@@ -51,7 +51,7 @@ def settings_of(name: str, graph: Graph, preset: str = "paper", **given: Any) ->
 
 
 def model_of(name: str, graph: Graph, **given: Any) -> RecipeModel[Any]:
-    model = METHODS[name].build(graph.num_features, settings_of(name, graph, **given), 3)
+    model = METHODS[name].build(Shape.of(graph), settings_of(name, graph, **given), 3)
     assert isinstance(model, RecipeModel)
     return model
 

@@ -4,8 +4,8 @@ from importlib.metadata import version
 
 from ugcl.data import load_graph
 from ugcl.errors import UGCLError
-from ugcl.estimators import UGCL, Embedder
+from ugcl.estimators import UGCL, Classifier, Embedder
 from ugcl.graph import Graph
 
 __version__ = version("ugcl")
-__all__ = ["UGCL", "Embedder", "Graph", "UGCLError", "__version__", "load_graph"]
+__all__ = ["UGCL", "Classifier", "Embedder", "Graph", "UGCLError", "__version__", "load_graph"]

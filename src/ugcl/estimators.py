@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, Model, Settings, method_named
+from ugcl.methods import DEFAULT_PRESET, Model, Predictor, Settings, Shape, method_named
 from ugcl.methods.options import checked_whole
 from ugcl.selection import Choice, resolve_scope
 from ugcl.training import LoopState, resolve_device, train
@@ -73,7 +73,8 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.options or {}, Mapping):
             raise UGCLError(f"options must be settings by name, not {self.options!r}")
         named = ("scope", "readout_scope", "epochs")
-        given = {name: value for name in named if (value := getattr(self, name)) is not None}
+        asked = ((name, getattr(self, name, None)) for name in named)
+        given = {name: value for name, value in asked if value is not None}
         if twice := sorted(given.keys() & (self.options or {}).keys()):
             raise UGCLError(f"{twice[0]} is given twice, once in options: give it once")
         return self.method, given | dict(self.options or {})
@@ -85,7 +86,7 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
         *,
         on_epoch: Callable[[LoopState], None] = lambda state: None,
     ) -> Self:
-        """Train on a graph; its labels are never looked at.
+        """Train on a graph; its labels are looked at only by methods that learn from them.
 
         Args:
             graph: the graph.
@@ -99,9 +100,10 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
         device = resolve_device(self.device)
         name, given = self._asked()
         method = method_named(name)
+        method.check(graph)
         asked = method.resolve(self.settings, graph, given)
         self.settings_, self.scope_choice_ = resolve_scope(asked, graph)
-        self.model_ = method.build(graph.num_features, self.settings_, seed)
+        self.model_ = method.build(Shape.of(graph), self.settings_, seed)
         self.n_features_in_ = graph.num_features
         self.loss_ = []
 
@@ -113,8 +115,15 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
         train(self.model_, graph, self.settings_, device=device, on_epoch=remember)
         return self
 
-    def embed(self, graph: Graph) -> npt.NDArray[np.float32]:
-        """Embeddings of a graph's nodes, which need not be the graph it was trained on."""
+    def embed(self, graph: Graph) -> Any:
+        """Embeddings of a graph's nodes, which need not be the graph it was trained on.
+
+        An array, float32; of `raw` and some others, where features are sparse, a SciPy CSR matrix.
+        """
+        return self._fitted_for(graph).embed(graph, resolve_device(self.device))
+
+    def _fitted_for(self, graph: Graph) -> Model:
+        """The trained model, if this graph fits it."""
         if not hasattr(self, "model_"):
             name = type(self).__name__
             raise NotFittedError(f"this {name} has not been trained: call fit(graph) first")
@@ -123,7 +132,80 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
                 f"the graph has {graph.num_features:,} features but training saw "
                 f"{self.n_features_in_:,}: give a graph with the same features"
             )
-        return self.model_.embed(graph, resolve_device(self.device))
+        return self.model_
+
+
+class Classifier(Embedder):
+    """Classes of nodes by a method that learns from labels: `Classifier("gcn").fit(graph)`.
+
+    It learns from the graph's training nodes and stops by its validation nodes.
+
+    Args:
+        method: the method's name, `mlp`, `gcn`, `gat` or `sgc`.
+        settings: the preset, `fast` or `paper`.
+        epochs: training steps at most.
+        options: any other settings of the method, by name.
+        seed: the training seed.
+        device: where to compute, "auto", "cpu" or "cuda".
+
+    Attributes:
+        classes_: the classes, 0 to C - 1.
+        settings_: the settings in force, after `fit`.
+        model_: the trained model.
+        loss_: the losses on training nodes, one for each epoch.
+        n_features_in_: the number of features.
+    """
+
+    classes_: npt.NDArray[np.int64]
+
+    def __init__(
+        self,
+        method: str = "gcn",
+        settings: str = DEFAULT_PRESET,
+        *,
+        epochs: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        device: str = "auto",
+    ) -> None:
+        self.method = method
+        self.settings = settings
+        self.epochs = epochs
+        self.options = options
+        self.seed = seed
+        self.device = device
+
+    def fit(
+        self,
+        graph: Graph,
+        y: None = None,
+        *,
+        on_epoch: Callable[[LoopState], None] = lambda state: None,
+    ) -> Self:
+        """Train on a graph's training nodes.
+
+        Args:
+            graph: the graph, with labels and a split.
+            y: ignored, there for scikit-learn's sake.
+            on_epoch: called with the state of the loop after every epoch.
+        """
+        if not method_named(self.method).supervised:
+            raise UGCLError(
+                f"{self.method} learns without labels and predicts none: use Embedder for it"
+            )
+        super().fit(graph, y, on_epoch=on_epoch)
+        self.classes_ = np.arange(graph.num_classes)
+        return self
+
+    def predict(self, graph: Graph) -> npt.NDArray[np.int64]:
+        """The class of each node."""
+        return np.asarray(self.predict_proba(graph).argmax(axis=1))
+
+    def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
+        """The probability of each class for each node, N x C."""
+        model = self._fitted_for(graph)
+        assert isinstance(model, Predictor)
+        return model.predict(graph, resolve_device(self.device))
 
 
 class UGCL(Embedder):

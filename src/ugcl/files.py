@@ -72,6 +72,13 @@ def write_npy(path: Path, array: np.ndarray) -> None:
         np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
+def write_csr(path: Path, matrix: Any) -> None:
+    """Write a SciPy CSR matrix atomically, as an `.npz` that `scipy.sparse.load_npz` reads."""
+    arrays = {name: getattr(matrix, name) for name in ("indices", "indptr", "data")}
+    about = {"format": np.array(b"csr"), "shape": np.array(matrix.shape), "_is_array": np.array(1)}
+    write_npz(path, arrays | about)
+
+
 def write_npz(path: Path, arrays: Mapping[str, np.ndarray], *, compressed: bool = True) -> None:
     """Write arrays atomically as an `.npz` without pickles.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -35,8 +37,13 @@ class SparseMatrix:
         dtype: torch.dtype = torch.float32,
     ) -> SparseMatrix:
         """Copy a SciPy matrix; a symmetric one is its own transpose and is held once."""
-        held = _csr_tensor(matrix.tocsr(), device, dtype)
-        return cls(held, held if symmetric else _csr_tensor(matrix.T.tocsr(), device, dtype))
+        held = csr_tensor(matrix.tocsr(), device, dtype)
+        return cls(held, held if symmetric else csr_tensor(matrix.T.tocsr(), device, dtype))
+
+    def to_scipy(self) -> Any:
+        """Copy to a SciPy CSR matrix."""
+        starts, columns, values = (part.cpu().numpy().copy() for part in _parts(self.matrix))
+        return sp.csr_array((values, columns, starts), shape=tuple(self.shape))
 
     @property
     def shape(self) -> torch.Size:
@@ -56,6 +63,19 @@ class SparseMatrix:
         places = order.to(columns.device, columns.dtype)
         moved = _csr(starts, places[columns], values, self.matrix.shape)
         return SparseMatrix(moved, _moved_rows(self.transpose, torch.argsort(places)))
+
+    def with_values(self, values: Tensor) -> SparseMatrix:
+        """Other values in the same places, given row by row. Cost: O(entries)."""
+        starts, columns, _ = _parts(self.matrix)
+        matrix = _csr(starts, columns, values, self.matrix.shape)
+        starts, columns, _ = _parts(self.transpose)
+        moved = values[self._transposed_order]
+        return SparseMatrix(matrix, _csr(starts, columns, moved, self.transpose.shape))
+
+    @cached_property
+    def _transposed_order(self) -> Tensor:
+        """For each entry of the transpose, its place in the matrix."""
+        return torch.argsort(self.matrix.col_indices(), stable=True)
 
     def stacked(self, count: int) -> SparseMatrix:
         """The block-diagonal matrix with M `count` times, which multiplies stacked blocks.
@@ -102,7 +122,9 @@ class _Product(torch.autograd.Function):
         return None, None, multiply(ctx.transpose, grads[0])
 
 
-def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> Tensor:
+def csr_tensor(
+    matrix: Any, device: torch.device | str, dtype: torch.dtype = torch.float32
+) -> Tensor:
     """Copy a SciPy CSR matrix; with indices of 32 bits where they suffice, as MKL takes them."""
     index = np.int32 if max(matrix.nnz, *matrix.shape) < _INT32 else np.int64
     return _csr(

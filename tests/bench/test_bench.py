@@ -19,7 +19,7 @@ from ugcl.bench.step import PARTS
 from ugcl.bench.timing import exponent, medians
 from ugcl.cli import main
 from ugcl.errors import UGCLError
-from ugcl.methods import METHODS
+from ugcl.methods import METHODS, Shape
 
 SMALL = {"hidden": 24, "sample": 40, "negatives": "all", "scope": 3}
 
@@ -35,7 +35,7 @@ def saved(tmp_path: Path) -> str:
 def test_the_naive_loss_is_equation_5_of_the_encoders(context: str) -> None:
     graph = make_graph(12, sparse=False)
     settings = METHODS["ugcl"].resolve("fast", graph, {**SMALL, "sample": 12, "context": context})
-    model = METHODS["ugcl"].build(graph.num_features, settings, 0).double()
+    model = METHODS["ugcl"].build(Shape.of(graph), settings, 0).double()
     adjacency = reference.normalised_adjacency(graph.adjacency.toarray())
     parameters = {name: value.detach() for name, value in model.named_parameters()}
 

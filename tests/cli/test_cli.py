@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import tomllib
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -320,16 +319,16 @@ def test_datasets_and_methods(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_methods_prints_every_method_and_its_presets(capsys: pytest.CaptureFixture[str]) -> None:
     assert ugcl("methods") == 0
-    lines = capsys.readouterr().out.splitlines()
-    starts = [number for number, line in enumerate(lines) if not line.startswith(" ")]
-    parts = [lines[a:b] for a, b in pairwise([*starts, len(lines)])]
-    assert len(parts) == len(METHODS)
-    for part, method in zip(parts, METHODS.values(), strict=True):
-        assert part[0].split()[0] == method.name
-        told = "\n".join(part)
-        for words in (method.kind, method.scope, method.paper):
-            assert words in told
-        assert re.findall(r"--settings (\w+):", told) == list(method.presets)
+    table, *parts = capsys.readouterr().out.split("\n\n")
+    header, *rows, _ = table.splitlines()
+    assert header.split() == ["name", "kind", "needs", "unseen", "nodes", "scope"]
+    assert len(rows) == len(parts) == len(METHODS)
+    for row, part, method in zip(rows, parts, METHODS.values(), strict=True):
+        cells = [method.name, method.kind, ", ".join(method.needs)]
+        cells += ["yes" if method.inductive else "no", method.scope]
+        assert re.split(r"\s{2,}", row) == cells
+        assert part.startswith(f"{method.name}: {method.paper}\n")
+        assert re.findall(r"--settings (\w+):", part) == list(method.presets)
 
 
 @pytest.mark.parametrize("command", ["train", "embed", "evaluate", "study", "datasets", "methods"])

@@ -13,7 +13,7 @@ from conftest import make_graph
 from ugcl import UGCL, Graph, UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.data import sbm_graph
-from ugcl.methods import METHODS
+from ugcl.methods import METHODS, Shape
 from ugcl.selection import ESTIMATORS, Readouts, choose_scope, estimated, resolve_scope
 from ugcl.selection import free as free_module
 from ugcl.selection.free import smallest_good
@@ -140,7 +140,7 @@ def test_auto_is_resolved_before_training(tmp_path: Path) -> None:
     asked = METHODS["ugcl"].resolve("fast", graph, {"hidden": 8})
     assert asked.values()["scope"] == "auto"
     with pytest.raises(UGCLError, match="still to be chosen"):
-        METHODS["ugcl"].build(graph.num_features, asked, 0)
+        METHODS["ugcl"].build(Shape.of(graph), asked, 0)
     resolved, choice = resolve_scope(asked, graph)
     assert choice is not None
     assert choice.settings == ("scope", "readout_scope")

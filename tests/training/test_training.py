@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from conftest import make_graph
 from ugcl import UGCL, Graph, UGCLError
-from ugcl.methods import METHODS, Model, Settings
+from ugcl.methods import METHODS, Model, Settings, Shape
 from ugcl.training import Checkpoint, LoopState, train
 
 SMALL: dict[str, Any] = {
@@ -26,7 +26,7 @@ SMALL: dict[str, Any] = {
 
 def untrained(graph: Graph, **given: Any) -> tuple[Model, Settings]:
     settings = METHODS["ugcl"].resolve("fast", graph, SMALL | given)
-    return METHODS["ugcl"].build(graph.num_features, settings, 0), settings
+    return METHODS["ugcl"].build(Shape.of(graph), settings, 0), settings
 
 
 def test_the_loss_falls(graph: Graph) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ from typing import Any
 import torch
 
 from ugcl.bench.timing import seconds
-from ugcl.data import load_graph
+from ugcl.data import load_graph, split_of
 from ugcl.encoders.blocked import WIDTH
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import METHODS
+from ugcl.methods import METHODS, Shape, TrainedSettings
 from ugcl.scope import normalised_adjacency
 from ugcl.selection import resolve_scope
 from ugcl.sparse import SparseMatrix, multiply
@@ -65,9 +66,13 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
     graph, method = load_graph(request["graph"], request["data_root"]), METHODS[request["method"]]
     asked = method.resolve(request["preset"], graph, request["given"])
     settings, _ = resolve_scope(asked, graph)
-    model = method.build(graph.num_features, settings, 0)
+    if method.supervised:
+        graph = replace(graph, splits=split_of(graph)[0])
+    model = method.build(Shape.of(graph), settings, 0)
+    model.prepare(graph)
     measured: dict[str, Any] = {}
     if request["task"] == "train":
+        assert isinstance(settings, TrainedSettings)
         with kept_memory():
             loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
             for epoch in range(request["steps"]):

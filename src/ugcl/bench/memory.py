@@ -23,7 +23,7 @@ def bench_memory(
     graphs: Sequence[str],
     out: Path,
     *,
-    methods: Sequence[str] = tuple(METHODS),
+    methods: Sequence[str] | None = None,
     preset: str = "paper",
     data_root: str | None = None,
     tell: Callable[[str], None] = lambda text: None,
@@ -35,7 +35,7 @@ def bench_memory(
     Args:
         graphs: data sets' names or paths.
         out: the JSON file, written as it grows; what it holds is not measured again.
-        methods: which methods.
+        methods: which methods; by default all that are trained.
         preset: the settings of all of them.
         data_root: the folder of raw data sets.
         tell: is told what takes time.
@@ -44,6 +44,8 @@ def bench_memory(
         `rows`, each with `method`, `settings`, `graph`, `peak_bytes` and `step_seconds`, of the
         second step.
     """
+    if methods is None:
+        methods = [name for name, method in METHODS.items() if method.trained]
     for name in methods:
         preset_named(method_named(name).presets, preset)
     for graph in graphs:

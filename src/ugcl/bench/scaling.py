@@ -13,7 +13,7 @@ import torch
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.timing import exponent, medians
 from ugcl.data import load_graph, sbm_graph
-from ugcl.methods import METHODS
+from ugcl.methods import METHODS, Shape, TrainedSettings
 from ugcl.training import kept_memory, new_optimiser, step
 
 Tell = Callable[[str], None]
@@ -135,7 +135,8 @@ def _last_exponent(sizes: list[int], values: Sequence[float]) -> float:
 def _step(path: str, problem: Problem) -> Callable[[], object]:
     graph = load_graph(path)
     settings = METHODS["ugcl"].resolve("fast", graph, problem.given)
-    model = METHODS["ugcl"].build(graph.num_features, settings, 0)
+    assert isinstance(settings, TrainedSettings)
+    model = METHODS["ugcl"].build(Shape.of(graph), settings, 0)
     loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
     epochs = iter(range(2**62))
     return lambda: step(loss_of, optimiser, next(epochs))

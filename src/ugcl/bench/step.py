@@ -16,11 +16,11 @@ from ugcl.bench.timing import medians, seconds
 from ugcl.data import load_graph
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import METHODS, RecipeModel
+from ugcl.methods import METHODS, RecipeModel, Shape
 from ugcl.methods.ugcl import UGCLSettings
 from ugcl.objectives import cosine, cosine_contrast
 from ugcl.selection import resolve_scope
-from ugcl.training import check_trainable, kept_memory, new_optimiser, step
+from ugcl.training import kept_memory, new_optimiser, step
 from ugcl.views import Subsampler
 
 PARTS = ("sample", "encode", "propagate", "objective", "backward", "optimiser")
@@ -56,10 +56,10 @@ def bench_step(
         which holds all S x S similarities.
     """
     loaded = load_graph(graph, data_root)
-    check_trainable(loaded)
     method = METHODS["ugcl"]
+    method.check(loaded)
     settings, _ = resolve_scope(method.resolve(preset, loaded, given or {}), loaded)
-    model = method.build(loaded.num_features, settings, 0)
+    model = method.build(Shape.of(loaded), settings, 0)
     assert isinstance(settings, UGCLSettings)
     if not isinstance(settings.scope, int):
         raise UGCLError("the steps of a scope are measured: give --scope a number")
@@ -138,6 +138,7 @@ def _parts(
     view = subsampler.draw(subsampler.rng(0)).views[0]
     primary, auxiliary = model.primary, model.auxiliary
     assert auxiliary is not None
+    assert optimiser is not None
     patch, context = primary(view), auxiliary.context(view, model.scope)
     negatives = _negatives(settings, patch.shape[0])
     views = patch.detach().requires_grad_(), context.detach().requires_grad_()

@@ -71,7 +71,7 @@ def register(commands: Any) -> None:
     held.add_argument("graphs", nargs="+", metavar="GRAPH", help="data sets' names or files")
     held.add_argument("--out", required=True, metavar="FILE", help="the JSON file to write")
     held.add_argument(
-        "--methods", nargs="+", default=list(METHODS), metavar="METHOD", help="which (default: all)"
+        "--methods", nargs="+", metavar="METHOD", help="which (default: all that are trained)"
     )
     held.add_argument(
         "--settings", default="paper", metavar="PRESET", help="which preset (default: paper)"

@@ -8,7 +8,6 @@ import math
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
 from typing import Any, NoReturn
 
 import torch
@@ -16,7 +15,7 @@ import torch
 from ugcl.errors import UGCLError
 from ugcl.evaluation import Estimate
 from ugcl.methods import METHODS, method_named
-from ugcl.methods.options import flag, option_of, parse_whole
+from ugcl.methods.options import flag, parse_whole
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -85,7 +84,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     for name, methods in _settings().items():
         meanings: dict[str, list[str]] = {}
         for method in methods:
-            option = option_of(_fields(method)[name])
+            option = METHODS[method].options()[name]
             limits = "" if option.wanted.startswith("one of") else f"; {option.wanted}"
             meanings.setdefault(option.help + limits, []).append(method)
         some = len(methods) < len(METHODS)
@@ -98,16 +97,18 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def given_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]:
     """The settings that the user gave, as values of their types."""
-    known, given = _fields(method_named(method).name), {}
-    for name, methods in _settings().items():
-        if (text := getattr(arguments, name)) is None:
-            continue
+    asked = method_named(method)
+    texts = {name: text for name in _settings() if (text := getattr(arguments, name)) is not None}
+    asked.refuse_training(texts)
+    known, given = asked.options(texts), {}
+    for name, text in texts.items():
         if name not in known:
+            others = ", ".join(_families(_settings()[name]))
             raise UGCLError(
-                f"{flag(name)} is no setting of {method} but of {', '.join(_families(methods))}: "
-                "leave it out, or use another --method"
+                f"{flag(name)} is no setting of {method} but of {others}: leave it out, or use "
+                "another --method"
             )
-        given[name] = option_of(known[name]).value(flag(name), text)
+        given[name] = known[name].value(flag(name), text)
     return given
 
 
@@ -115,7 +116,7 @@ def _settings() -> dict[str, list[str]]:
     """The names of all settings, and the methods that have each."""
     found: dict[str, list[str]] = {}
     for method in METHODS:
-        for name in _fields(method):
+        for name in METHODS[method].options():
             found.setdefault(name, []).append(method)
     return found
 
@@ -126,10 +127,6 @@ def _families(methods: list[str]) -> list[str]:
     for method in methods:
         first.setdefault(METHODS[method].settings, method)
     return list(first.values())
-
-
-def _fields(method: str) -> dict[str, Any]:
-    return {field.name: field for field in fields(METHODS[method].settings)}
 
 
 def whole(least: int) -> Callable[[str], int]:
@@ -157,6 +154,14 @@ def real(text: str) -> float:
     return value
 
 
+def share(text: str) -> float:
+    """An argparse type: a number above 0 and below 1."""
+    value = real(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must be above 0 and below 1, not {text!r}")
+    return value
+
+
 def use_threads(threads: int | None) -> None:
     """Set the number of threads, where one was asked for."""
     if threads is not None:
@@ -168,13 +173,15 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=1, ensure_ascii=False))
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table: the first column to the left, the others to the right."""
+def print_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, left: bool = False
+) -> None:
+    """Print a table: the first column to the left, the others to the right, or all to the left."""
     lines = [list(header), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     for line in lines:
         first, *others = (
-            cell.ljust(width) if i == 0 else cell.rjust(width)
+            cell.ljust(width) if left or i == 0 else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         )
         print("  ".join([first, *others]).rstrip())

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import scipy.sparse as sp
+
 from ugcl.cli.common import (
     add_command,
     add_compute_options,
@@ -15,7 +17,7 @@ from ugcl.cli.common import (
 )
 from ugcl.data import load_graph
 from ugcl.errors import UGCLError
-from ugcl.files import check_writable, write_npy
+from ugcl.files import check_writable, write_csr, write_npy
 from ugcl.runs import Run, embed_graph
 from ugcl.training import resolve_device
 
@@ -31,7 +33,12 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("trained", metavar="RUN", help="a finished run folder")
     parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
-    parser.add_argument("--out", required=True, metavar="FILE", help="the .npy file to write")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="FILE",
+        help="the file to write: .npy, or .npz for embeddings that are sparse",
+    )
     add_data_root(parser)
     add_compute_options(parser)
 
@@ -39,8 +46,10 @@ def register(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Embed."""
     out = Path(arguments.out)
-    if out.suffix != ".npy":
-        raise UGCLError(f"--out {out} must end in .npy, NumPy's format")
+    if out.suffix not in (".npy", ".npz"):
+        raise UGCLError(
+            f"--out {out} must end in .npy, NumPy's format, or .npz, SciPy's for sparse embeddings"
+        )
     check_writable(out)
     if (out.parent / "config.toml").is_file():
         raise UGCLError(
@@ -51,9 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
     graph = load_graph(arguments.graph, arguments.data_root)
     device = resolve_device(arguments.device or trained.config.device)
     embeddings = embed_graph(trained, graph, device)
-    write_npy(out, embeddings)
+    kind, ending = ("sparse", ".npz") if sp.issparse(embeddings) else ("dense", ".npy")
+    if out.suffix != ending:
+        raise UGCLError(f"these embeddings are {kind}: give --out a name that ends in {ending}")
+    (write_csr if kind == "sparse" else write_npy)(out, embeddings)
     if arguments.json:
-        print_json({"file": str(out), "shape": list(embeddings.shape)})
+        print_json({"file": str(out), "shape": list(embeddings.shape), "sparse": kind == "sparse"})
     else:
-        print(f"{out}: {embeddings.shape[0]:,} nodes, {embeddings.shape[1]:,} columns, float32")
+        rows, columns = embeddings.shape
+        print(f"{out}: {rows:,} nodes, {columns:,} columns, float32, {kind}")
     return 0

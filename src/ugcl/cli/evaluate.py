@@ -1,4 +1,4 @@
-"""`ugcl evaluate`: accuracy of a linear probe on a run, beside the controls."""
+"""`ugcl evaluate`: what a run is good for, beside the controls."""
 
 from __future__ import annotations
 
@@ -19,9 +19,32 @@ from ugcl.cli.common import (
     whole,
 )
 from ugcl.data import SplitKind
-from ugcl.evaluation import CONTROLS, Estimate, Protocol
-from ugcl.runs import Evaluation, ManySplits, Run, evaluate_run
+from ugcl.errors import UGCLError
+from ugcl.evaluation import CONTROLS, Estimate
+from ugcl.evaluation.clusters import MEASURES, STARTS
+from ugcl.evaluation.links import LinkScore
+from ugcl.methods import method_named
+from ugcl.methods.options import flag
+from ugcl.runs import (
+    Evaluation,
+    ManySplits,
+    Run,
+    RunConfig,
+    evaluate_clusters,
+    evaluate_links,
+    evaluate_run,
+)
+from ugcl.runs.evaluate import Scoring
 from ugcl.study import published_accuracy, published_where
+
+TASKS = ("classes", "links", "clusters")
+
+OF_TASKS = {
+    **dict.fromkeys(("protocol", "split", "split_seed", "splits"), ("classes",)),
+    "task_seed": ("links", "clusters"),
+    "starts": ("clusters",),
+}
+"""Options that belong to some tasks alone."""
 
 
 def register(commands: Any) -> None:
@@ -30,16 +53,24 @@ def register(commands: Any) -> None:
         commands,
         "evaluate",
         run,
-        "score a run's embeddings by a linear probe, beside the controls",
+        "score a run's embeddings, beside the controls",
         "ugcl evaluate runs/citeseer --splits 20",
     )
     parser.add_argument("trained", metavar="RUN", help="a finished run folder")
     parser.add_argument(
+        "--task",
+        choices=TASKS,
+        default=TASKS[0],
+        help="classes: accuracy of a classifier (default); links: can edges that training did not "
+        "see be told from other pairs (needs --hold-out-edges in ugcl train); clusters: do "
+        "k-means clusters find the classes",
+    )
+    parser.add_argument(
         "--protocol",
-        choices=get_args(Protocol),
-        default="honest",
-        help="honest: a converged logistic regression, its choices made on validation nodes "
-        "(default); paper: the authors' probe",
+        choices=get_args(Scoring),
+        help="classes: honest: a converged logistic regression, its choices made on validation "
+        "nodes (default); paper: the authors' probe; predictions: those of a method that learned "
+        "from labels (default for such)",
     )
     parser.add_argument(
         "--split",
@@ -63,6 +94,15 @@ def register(commands: Any) -> None:
         "--against", metavar="RUN2", help="another run on the same graph to compare with"
     )
     parser.add_argument(
+        "--task-seed",
+        type=whole(0),
+        metavar="K",
+        help="links: seed of the other pairs; clusters: of the first start (default: 0)",
+    )
+    parser.add_argument(
+        "--starts", type=whole(1), metavar="J", help="clusters: starts of k-means (default: 10)"
+    )
+    parser.add_argument(
         "--graph", metavar="GRAPH", help="where the run's graph is now, if it has moved"
     )
     add_data_root(parser)
@@ -71,48 +111,158 @@ def register(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate."""
+    _check_task(arguments)
     trained = Run.open(arguments.trained)
-    other = None if arguments.against is None else Run.open(arguments.against)
     use_threads(arguments.threads or trained.config.threads)
+    where: dict[str, Any] = {
+        "against": None if arguments.against is None else Run.open(arguments.against),
+        "graph": arguments.graph,
+        "data_root": arguments.data_root,
+        "device": arguments.device,
+        "tell": say,
+    }
+    if arguments.task == "links":
+        return _links(trained, arguments, where)
+    if arguments.task == "clusters":
+        return _clusters(trained, arguments, where)
+    return _classes(trained, arguments, where)
+
+
+def _check_task(arguments: argparse.Namespace) -> None:
+    """Refuse an option of another task instead of passing it by."""
+    for name, tasks in OF_TASKS.items():
+        if getattr(arguments, name) is not None and arguments.task not in tasks:
+            raise UGCLError(
+                f"{flag(name)} belongs to --task {' and '.join(tasks)}: leave it out for "
+                f"{arguments.task}"
+            )
+
+
+def _head(config: RunConfig) -> None:
+    held = f", {config.hold_out_edges:g} of the edges held out" if config.hold_out_edges else ""
+    print(
+        f"{config.method} on {Path(config.graph).stem}, settings '{config.preset}', "
+        f"seed {config.seed}{held}"
+    )
+
+
+def _links(trained: Run, arguments: argparse.Namespace, where: dict[str, Any]) -> int:
+    evaluation = evaluate_links(trained, seed=arguments.task_seed or 0, **where)
+    if arguments.json:
+        print_json(evaluation.to_json())
+        return 0
+    _head(trained.config)
+    counts = evaluation.counts
+    print(
+        f"{counts['scored']:,} edges that training did not see, beside as many pairs without an "
+        f"edge (seed {evaluation.seed}); similarity and controls chosen on {counts['chosen_on']:,} "
+        "others"
+    )
+    rows: list[tuple[str, LinkScore, Estimate | None]] = [
+        (_own(trained.config), evaluation.score, None)
+    ]
+    if evaluation.other is not None:
+        rows.append((f"{arguments.against}", *evaluation.other))
+    rows += [
+        (CONTROLS[name], score, evaluation.gains[name])
+        for name, score in evaluation.controls.items()
+    ]
+    hits = list(evaluation.score.hits)
+    print_table(
+        ("%", "AUC", "AP", *(f"Hits@{k}" for k in hits), "similarity", "AUC, run has more"),
+        (
+            (
+                name,
+                f"{score.auc:.1f}",
+                f"{score.average_precision:.1f}",
+                *(f"{score.hits[k]:.1f}" for k in hits),
+                score.chosen["similarity"],
+                "" if gain is None else interval(gain, sign="+"),
+            )
+            for name, score, gain in rows
+        ),
+    )
+    best = max(evaluation.controls, key=lambda name: evaluation.controls[name].auc)
+    subject = _subject(trained.config)
+    print(f"{subject} is {_words(evaluation.gains[best])} its best control ({CONTROLS[best]})")
+    if evaluation.other is not None:
+        print(f"{subject} is {_words(evaluation.other[1])} {arguments.against}")
+    return 0
+
+
+def _clusters(trained: Run, arguments: argparse.Namespace, where: dict[str, Any]) -> int:
+    starts = arguments.starts or STARTS
+    evaluation = evaluate_clusters(trained, starts=starts, seed=arguments.task_seed or 0, **where)
+    if arguments.json:
+        print_json(evaluation.to_json())
+        return 0
+    _head(trained.config)
+    print(
+        f"k-means into {evaluation.clusters} clusters, the tightest of {evaluation.starts} starts "
+        f"(seed {evaluation.seed}) ± deviation over the starts"
+    )
+    rows = [(_own(trained.config), evaluation.score)]
+    if evaluation.other is not None:
+        rows.append((f"{arguments.against}", evaluation.other))
+    rows += [(CONTROLS[name], score) for name, score in evaluation.controls.items()]
+    print_table(
+        ("%", "NMI", "ARI", "accuracy, matched"),
+        (
+            (name, *(figure((score.values[m], score.deviations[m])) for m in MEASURES))
+            for name, score in rows
+        ),
+    )
+    best = max(evaluation.controls, key=lambda name: evaluation.controls[name].values["nmi"])
+    gain = evaluation.score.values["nmi"] - evaluation.controls[best].values["nmi"]
+    print(f"{_subject(trained.config)} is {_side(gain)} its best control ({CONTROLS[best]}) by NMI")
+    if method_named(trained.config.method).supervised:
+        print(f"{trained.config.method} has learned from labels that are compared here")
+    return 0
+
+
+def _classes(trained: Run, arguments: argparse.Namespace, where: dict[str, Any]) -> int:
     evaluation = evaluate_run(
         trained,
         arguments.protocol,
         split=arguments.split,
         split_seed=arguments.split_seed,
         splits=arguments.splits,
-        against=other,
-        graph=arguments.graph,
-        data_root=arguments.data_root,
-        device=arguments.device,
-        tell=say,
+        **where,
     )
     config = trained.config
     published = published_accuracy(config.method, config.graph)
     if arguments.json:
         print_json({**evaluation.to_json(), "published": published})
         return 0
-    print(
-        f"{config.method} on {Path(config.graph).stem}, settings '{config.preset}', "
-        f"seed {config.seed}"
-    )
+    _head(config)
     sizes = ", ".join(f"{count:,} {part}" for part, count in evaluation.sizes.items())
     print(f"protocol '{evaluation.protocol}', split '{evaluation.split}' ({sizes} nodes)")
-    _print_one(evaluation, config.method, arguments.against, published)
+    _print_one(evaluation, config, arguments.against, published)
     if evaluation.many is None:
-        print(_verdict(evaluation, arguments.against))
+        print(_verdict(evaluation, config, arguments.against))
     else:
         print()
-        _print_many(evaluation.many, config.method, arguments.against)
+        _print_many(evaluation.many, config, arguments.against)
     return 0
+
+
+def _subject(config: RunConfig) -> str:
+    """What a verdict is about: a trained run, or a control."""
+    return "trained" if method_named(config.method).trained else config.method
+
+
+def _own(config: RunConfig) -> str:
+    """The name of the run's own row."""
+    return f"{config.method}, trained" if _subject(config) == "trained" else f"{config.method}, run"
 
 
 def _print_one(
     evaluation: Evaluation,
-    method: str,
+    config: RunConfig,
     against: str | None,
     published: tuple[float, float | None] | None,
 ) -> None:
-    rows = [(f"{method}, trained", evaluation.score)]
+    rows = [(_own(config), evaluation.score)]
     if evaluation.other is not None:
         rows.append((f"{against}", evaluation.other))
     rows += [(CONTROLS[who], score) for who, score in evaluation.controls.items()]
@@ -125,15 +275,17 @@ def _print_one(
         for name, score in rows
     ]
     if published is not None:
-        shown.insert(1, (f"{method} {published_where(method)}", figure(published), "-"))
+        where = f"{config.method} {published_where(config.method)}"
+        shown.insert(1, (where, figure(published), "-"))
     print_table(("accuracy, %", "test", "validation"), shown)
 
 
-def _verdict(evaluation: Evaluation, against: str | None) -> str:
+def _verdict(evaluation: Evaluation, config: RunConfig, against: str | None) -> str:
     """Whether training helped, in a sentence; one split cannot tell small differences."""
     name, best = max(evaluation.controls.items(), key=lambda item: item[1].accuracy)
     mine = evaluation.score.accuracy
-    words = f"trained is {_side(mine - best.accuracy)} its best control ({CONTROLS[name]}) here"
+    side = _side(mine - best.accuracy)
+    words = f"{_subject(config)} is {side} its best control ({CONTROLS[name]}) here"
     if evaluation.other is None:
         return words
     return f"{words}, and {_side(mine - evaluation.other.accuracy)} {against}"
@@ -145,9 +297,9 @@ def _side(gain: float, remark: str = "") -> str:
     return f"{abs(gain):.1f} points{remark} {'above' if gain > 0 else 'below'}"
 
 
-def _print_many(many: ManySplits, method: str, against: str | None) -> None:
+def _print_many(many: ManySplits, config: RunConfig, against: str | None) -> None:
     print(f"{many.count} random splits, {many.kind}, with 95 % confidence intervals")
-    rows = [(f"{method}, trained", interval(many.accuracy), "")]
+    rows = [(_own(config), interval(many.accuracy), "")]
     if many.other is not None:
         accuracy, gain = many.other
         rows.append((f"{against}", interval(accuracy), interval(gain, sign="+")))
@@ -155,11 +307,12 @@ def _print_many(many: ManySplits, method: str, against: str | None) -> None:
         (CONTROLS[who], interval(estimate), interval(many.gains[who], sign="+"))
         for who, estimate in many.controls.items()
     ]
-    print_table(("accuracy, %", "mean", "trained has more"), rows)
+    subject = _subject(config)
+    print_table(("accuracy, %", "mean", f"{subject} has more"), rows)
     best = max(many.controls, key=lambda who: many.controls[who].mean)
-    print(f"trained is {_words(many.gains[best])} its best control ({CONTROLS[best]})")
+    print(f"{subject} is {_words(many.gains[best])} its best control ({CONTROLS[best]})")
     if many.other is not None:
-        print(f"trained is {_words(many.other[1])} {against}")
+        print(f"{subject} is {_words(many.other[1])} {against}")
 
 
 def _words(gain: Estimate) -> str:

@@ -60,6 +60,7 @@ def methods(arguments: argparse.Namespace) -> int:
             "needs": list(method.needs),
             "scope": method.scope,
             "inductive": method.inductive,
+            "weighs_edges": method.weighs_edges,
             "paper": method.paper,
             "settings": {
                 name: {
@@ -82,10 +83,23 @@ def methods(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(listed)
         return 0
+    print_table(
+        ("name", "kind", "needs", "unseen nodes", "scope"),
+        (
+            (
+                method.name,
+                method.kind,
+                ", ".join(method.needs),
+                "yes" if method.inductive else "no",
+                method.scope,
+            )
+            for method in METHODS.values()
+        ),
+        left=True,
+    )
+    print("X: features, A: edges, Y: labels; unseen nodes: whether it can embed them")
     for method in METHODS.values():
-        print(f"{method.name}  {method.kind}, needs {' and '.join(method.needs)}")
-        print(f"      scope: {method.scope}")
-        print(f"      {method.paper}")
+        print(f"\n{method.name}: {method.paper}")
         for name, preset in method.presets.items():
-            print(f"      --settings {name}: {preset.about}")
+            print(f"  --settings {name}: {preset.about}")
     return 0

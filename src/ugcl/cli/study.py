@@ -25,11 +25,11 @@ from ugcl.cli.progress import Progress
 from ugcl.methods import DEFAULT_PRESET, METHODS
 from ugcl.scope import ScopeName
 from ugcl.study import (
-    PROTOCOLS,
     Plan,
     Variant,
     accuracy_study,
     paired_study,
+    protocols_of,
     scope_study,
     tuned_study,
 )
@@ -154,7 +154,7 @@ def _complete(
     """Whether all that was asked for is there, whatever else the file holds."""
     if arguments.scopes is not None or arguments.tune_scopes is not None:
         return bool(result["seeds"] == arguments.seeds)
-    probes = PROTOCOLS if arguments.against is None else (None,)
+    probes = (None,) if arguments.against else protocols_of(arguments.method)
     there = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
     asked = product(map(str, variants), range(arguments.seeds), probes)
     return there.issuperset(asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ugcl.cli.common import (
     INTERRUPTED,
@@ -16,12 +16,14 @@ from ugcl.cli.common import (
     given_settings,
     print_json,
     say,
+    share,
     whole,
 )
 from ugcl.cli.progress import Progress
+from ugcl.data import SplitKind
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, METHODS
+from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
 from ugcl.runs import RunConfig, new_config, open_run, train_run
 
 
@@ -41,6 +43,24 @@ def register(commands: Any) -> None:
         "--settings",
         metavar="PRESET",
         help=f"preset of the settings: fast, paper or, for ugcl, authors ({DEFAULT_PRESET})",
+    )
+    parser.add_argument(
+        "--hold-out-edges",
+        type=share,
+        metavar="R",
+        help="remove this share of the edges before training, for ugcl evaluate --task links",
+    )
+    parser.add_argument(
+        "--split",
+        choices=get_args(SplitKind),
+        help="for a method that learns from labels: the graph's own split (default where it has "
+        "one), 20 random nodes a class, or a random 10/10/80 %%",
+    )
+    parser.add_argument(
+        "--split-seed",
+        type=whole(0),
+        metavar="K",
+        help="seed of a random split and of the edges that are held out (default: 0)",
     )
     parser.add_argument("--config", metavar="FILE", help="repeat the run that wrote this file")
     parser.add_argument("--seed", type=whole(0), help="training seed (default: 0)")
@@ -77,10 +97,16 @@ def run(arguments: argparse.Namespace) -> int:
             if metrics["epochs"]
             else "not trained: 0 epochs"
         )
+        if folder.config.hold_out_edges:
+            print(f"held-out edges: {folder.path / 'held_out_edges.npy'}")
+        if method_named(folder.config.method).supervised:
+            print(f"predictions: {folder.path / 'predictions.npy'}")
     _tell_of_collapse(metrics["collapse"])
-    print(f"embeddings: {folder.path / 'embeddings.npy'}")
+    print(f"embeddings: {folder.embeddings_file}")
     if graph.num_classes:
         print(f"next: ugcl evaluate {folder.path}")
+    if folder.config.hold_out_edges:
+        print(f"next: ugcl evaluate {folder.path} --task links")
     return 0
 
 
@@ -102,6 +128,9 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
             device=arguments.device or "auto",
             threads=arguments.threads,
             data_root=arguments.data_root,
+            hold_out_edges=arguments.hold_out_edges or 0.0,
+            split=arguments.split,
+            split_seed=arguments.split_seed,
             tell=say,
         )
     return _from_config(RunConfig.read(Path(source)), arguments)
@@ -125,6 +154,9 @@ def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunC
         seed=arguments.seed,
         device=arguments.device,
         threads=arguments.threads,
+        hold_out_edges=arguments.hold_out_edges,
+        split=arguments.split,
+        split_seed=arguments.split_seed,
         tell=say,
     )
 
@@ -135,6 +167,17 @@ def _announce(config: RunConfig, graph: Graph) -> None:
         say(f"  {note}")
     shown = ", ".join(f"{name} {value}" for name, value in config.settings.values().items())
     say(f"{config.method}, settings '{config.preset}', seed {config.seed}: {shown}")
+    if config.split:
+        parts = config.split_of(graph)
+        sizes = ", ".join(f"{parts[part].size:,} {part}" for part in parts)
+        say(f"learns from labels: split '{config.split_name}' ({sizes} nodes)")
+    if config.hold_out_edges:
+        say(
+            f"holds out {round(config.hold_out_edges * graph.num_edges):,} of "
+            f"{graph.num_edges:,} edges, split seed {config.split_seed}"
+        )
+    if graph.weighted and not method_named(config.method).weighs_edges:
+        say(f"note: {config.method} knows no edge weights; all edges count the same")
     if config.scope_choice:
         chosen = config.scope_choice
         names = " and ".join(name.replace("_", " ") for name in chosen["settings"])

@@ -1,8 +1,18 @@
 """Where graphs come from: the catalogue of data sets, readers, synthetic graphs, splits."""
 
 from ugcl.data.catalogue import DATASETS, Dataset
+from ugcl.data.held_out import hold_out_edges, non_edges
 from ugcl.data.load import load_graph
 from ugcl.data.splits import SplitKind, split_of
 from ugcl.data.synthetic import sbm_graph
 
-__all__ = ["DATASETS", "Dataset", "SplitKind", "load_graph", "sbm_graph", "split_of"]
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "SplitKind",
+    "hold_out_edges",
+    "load_graph",
+    "non_edges",
+    "sbm_graph",
+    "split_of",
+]

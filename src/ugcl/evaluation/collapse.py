@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ugcl.evaluation.probe import dense_rows
+
 SAMPLE = 1000
 """Nodes that the diagnosis looks at."""
 
@@ -36,17 +38,17 @@ class Collapse:
     collapsed: bool
 
 
-def diagnose_collapse(embeddings: npt.NDArray[np.float32], adjacency: Any) -> Collapse:
+def diagnose_collapse(embeddings: Any, adjacency: Any) -> Collapse:
     """Diagnose on at most `SAMPLE` nodes and as many edges, always the same ones.
 
     Args:
-        embeddings: N x D.
+        embeddings: N x D, dense or SciPy sparse.
         adjacency: CSR, N x N; its edges are the pairs that should be alike.
     """
     rng = np.random.default_rng(0)
     size = embeddings.shape[0]
     nodes = np.sort(rng.choice(size, min(SAMPLE, size), replace=False))
-    taken = embeddings[nodes].astype(np.float64)
+    taken = dense_rows(embeddings[nodes]).astype(np.float64)
 
     values = np.linalg.svd(taken - taken.mean(axis=0), compute_uv=False)
     total = values.sum()
@@ -71,7 +73,7 @@ def _alignment(embeddings: Any, adjacency: Any, rng: np.random.Generator) -> flo
         return None
     edges = np.sort(rng.choice(adjacency.nnz, min(SAMPLE, adjacency.nnz), replace=False))
     sources = np.searchsorted(adjacency.indptr, edges, side="right") - 1
-    ends = (_unit(embeddings[nodes]) for nodes in (sources, adjacency.indices[edges]))
+    ends = (_unit(dense_rows(embeddings[nodes])) for nodes in (sources, adjacency.indices[edges]))
     first, second = ends
     return round(float(((first - second) ** 2).sum(axis=1).mean()), 4)
 

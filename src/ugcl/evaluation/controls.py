@@ -20,7 +20,7 @@ from sklearn.utils.extmath import randomized_svd
 from ugcl.evaluation.probe import Labels, Split, dense_rows, validation_accuracy
 from ugcl.graph import Graph
 from ugcl.scope import normalised_adjacency
-from ugcl.views import FeatureScaling, dense_if_crowded, scale_features
+from ugcl.views import FeatureScaling, dense_if_crowded, scale_features, smoothed
 
 CONTROLS = {
     "raw": "raw features",
@@ -107,11 +107,11 @@ class FeatureControls:
             }
             if asked["raw"] or asked["smooth"]:
                 start = self._start("smooth", scaling, scaled)
-                for k, matrix in _smoothed(adjacency, start, asked["raw"] + asked["smooth"]):
+                for k, matrix in smoothed(adjacency, start, asked["raw"] + asked["smooth"]):
                     yield Candidate("smooth" if k else "raw", scaling, k), matrix
             if asked["pca"]:
                 hidden = self._start("pca", scaling, adjacency @ scaled)
-                for k, matrix in _smoothed(adjacency, hidden, asked["pca"]):
+                for k, matrix in smoothed(adjacency, hidden, asked["pca"]):
                     yield Candidate("pca", scaling, k), (hidden + matrix) / 2
 
     def _start(self, control: str, scaling: FeatureScaling, matrix: Any) -> Any:
@@ -146,16 +146,6 @@ class FeatureControls:
             if candidate.control not in best or score > best[candidate.control][0]:
                 best[candidate.control] = score, candidate
         return {control: best[control][1] for control in SMOOTHING}
-
-
-def _smoothed(adjacency: Any, matrix: Any, steps: Sequence[int]) -> Iterator[tuple[int, Any]]:
-    """`A^k matrix` for each k of ascending steps; dense once that is smaller."""
-    done = 0
-    for k in steps:
-        for _ in range(k - done):
-            matrix = dense_if_crowded(adjacency @ matrix)
-        done = k
-        yield k, matrix
 
 
 def leading(matrix: Any, columns: int) -> npt.NDArray[np.float32]:

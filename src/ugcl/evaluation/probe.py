@@ -83,6 +83,15 @@ def linear_probe(
     return _paper_probe(embeddings, labels, split, decay, seed)
 
 
+def predicted_score(predicted: Labels, labels: Labels, split: Split) -> Score:
+    """The accuracies of predictions that are there already."""
+    right = predicted == labels
+    held = split.get("val", np.empty(0, dtype=np.int64))
+    correct = right[split["test"]]
+    validation = 100 * float(right[held].mean()) if held.size else None
+    return Score(100 * float(correct.mean()), validation, correct=correct)
+
+
 def check_split(labels: Labels, split: Split, protocol: Protocol) -> None:
     """Refuse a split that a probe can make nothing of, and a probe that there is not."""
     if protocol not in get_args(Protocol):

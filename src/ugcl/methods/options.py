@@ -54,6 +54,11 @@ def scope_or_auto(help: str) -> Any:
     return _whole_or(("component", "graph", "auto"), help, 0)
 
 
+def steps_or_auto(help: str) -> Any:
+    """A number of steps n, or "auto": n chosen for the graph."""
+    return _whole_or(("auto",), help, 0)
+
+
 def _whole_or(words: tuple[str, ...], help: str, least: int) -> Any:
     def parse(given: Any) -> Any:
         return given if given in words else parse_whole(least)(given)

@@ -7,7 +7,7 @@ validation nodes, a fraction of the cost, and the default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from ugcl.errors import UGCLError
@@ -80,6 +80,6 @@ def resolve(
     A preset that asks for more nodes than the graph has is shrunk; a user who does is told so.
     """
     values = preset_named(presets, preset).values(graph.name) | dict(given)
-    if "scope" in values:
+    if "scope" in values and any(field.name == "readout_scope" for field in fields(kind)):
         values.setdefault("readout_scope", values["scope"])
     return kind.from_values(values).fitted(graph, frozenset(given))

@@ -14,18 +14,18 @@ from torch import Tensor
 from ugcl.encoders import GCN, Encoder
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods.model import Model
 from ugcl.methods.options import Auto, choice, number, scope_or_auto, whole
-from ugcl.methods.settings import Settings
+from ugcl.methods.scaled import ScaledModel, feature_scaling
+from ugcl.methods.settings import TrainedSettings
 from ugcl.objectives import Objective, unit_rows
 from ugcl.scope import Power, Scope, ScopeName, normalised_adjacency, scope_of
-from ugcl.views import Drawn, FeatureScaling, View, Views, inverse_frequency, scale_features
+from ugcl.views import Drawn, FeatureScaling, View, Views
 
 Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
 
 
 @dataclass(frozen=True)
-class RecipeSettings(Settings):
+class RecipeSettings(TrainedSettings):
     """What every recipe has; a method adds what its own parts need."""
 
     scope: int | ScopeName | Auto = scope_or_auto(
@@ -37,10 +37,7 @@ class RecipeSettings(Settings):
     )
     hidden: int = whole("width D' of the encoder", 1)
     self_loops: float = number("weight of each node's edge to itself", least=0)
-    feature_scaling: FeatureScaling = choice(
-        "features as they are, rows of L1 length 1, rows of L2 length 1, TF-IDF",
-        get_args(FeatureScaling),
-    )
+    feature_scaling: FeatureScaling = feature_scaling()
     readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
 
     def __post_init__(self) -> None:
@@ -116,11 +113,11 @@ class Recipe(Generic[S]):
     momentum: Callable[[S, int], float] | None = None
 
 
-class RecipeModel(Model, Generic[S]):
+class RecipeModel(ScaledModel, Generic[S]):
     """The parameters of a recipe, the one training step and the one readout for all of them."""
 
     def __init__(self, recipe: Recipe[S], num_features: int, settings: S, seed: int) -> None:
-        super().__init__()
+        super().__init__(num_features, settings.feature_scaling)
         generator = torch.Generator().manual_seed(seed)
         self.recipe, self.settings, self.seed = recipe, settings, seed
         self.scope, self.readout_scope = _chosen(settings.scope), _chosen(settings.readout_scope)
@@ -133,9 +130,6 @@ class RecipeModel(Model, Generic[S]):
             self.auxiliary = recipe.auxiliary(num_features, settings, generator)
             self.auxiliary.requires_grad_(recipe.momentum is None)
         self.objective = recipe.objective(settings, generator)
-        self.column_weights: Tensor | None
-        weights = torch.zeros(num_features) if settings.feature_scaling == "tfidf" else None
-        self.register_buffer("column_weights", weights)
 
     def loss(self, drawn: Drawn) -> Tensor:
         """The mean over views of the objective between H and the contexts in the next view."""
@@ -173,9 +167,7 @@ class RecipeModel(Model, Generic[S]):
         return lambda epoch: self.loss(views.draw(views.rng(epoch)))
 
     def views(self, graph: Graph, device: torch.device | str) -> Views:
-        """The views of training on a graph, whose TF-IDF weights the model takes on."""
-        if self.column_weights is not None:
-            self.column_weights.copy_(torch.from_numpy(inverse_frequency(graph.features)))
+        """The views of training on a graph."""
         features = self.raw(graph)
         return self.recipe.views(
             self.settings, graph.adjacency, features, seed=self.seed, device=device
@@ -220,12 +212,6 @@ class RecipeModel(Model, Generic[S]):
             return self.recipe.embedded(self.settings, graph.adjacency, features, device=device)
         adjacency = normalised_adjacency(graph.adjacency, self.settings.self_loops)
         return (View.of(adjacency, features, device),)
-
-    def raw(self, graph: Graph) -> Any:
-        """X, scaled as this model's encoder sees it: TF-IDF by the graph it was trained on."""
-        held = self.column_weights
-        weights = held.cpu().numpy() if held is not None and held.any() else None
-        return scale_features(graph.features, self.settings.feature_scaling, weights)
 
 
 def one_convolution(num_features: int, settings: RecipeSettings, generator: torch.Generator) -> GCN:

@@ -17,22 +17,7 @@ from ugcl.methods.options import flag, number, option_of, whole
 
 @dataclass(frozen=True)
 class Settings:
-    """What every trained method has; a method adds its own fields."""
-
-    epochs: int = whole("training steps", 0)
-    lr: float = number("learning rate of the optimiser", above=0)
-    patience: int = whole(
-        "stop after this many epochs without a lower loss and keep the last weights; 0: never", 0
-    )
-
-    def rate(self, epoch: int) -> float:
-        """The learning rate in an epoch."""
-        del epoch
-        return self.lr
-
-    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
-        """Adam, each step of it one pass over the parameters."""
-        return Adam(parameters, lr=self.lr, fused=True)
+    """What the settings of all methods can do; a method adds the fields."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -73,6 +58,26 @@ class Settings:
                 "use less, or 'all'"
             )
         return "all"
+
+
+@dataclass(frozen=True)
+class TrainedSettings(Settings):
+    """What every method has that is trained."""
+
+    epochs: int = whole("training steps", 0)
+    lr: float = number("learning rate of the optimiser", above=0)
+    patience: int = whole(
+        "stop after this many epochs without a lower loss and keep the last weights; 0: never", 0
+    )
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate in an epoch."""
+        del epoch
+        return self.lr
+
+    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
+        """Adam, each step of it one pass over the parameters."""
+        return Adam(parameters, lr=self.lr, fused=True)
 
 
 def _list(names: set[str]) -> str:

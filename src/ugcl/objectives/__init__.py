@@ -9,6 +9,7 @@ from ugcl.objectives.group import GroupDiscrimination
 from ugcl.objectives.margin import Margin
 from ugcl.objectives.nt_xent import NTXent, nt_xent
 from ugcl.objectives.objective import Objective
+from ugcl.objectives.reconstruction import Reconstruction
 
 __all__ = [
     "LEAST_TEMPERATURE",
@@ -21,6 +22,7 @@ __all__ = [
     "Margin",
     "NTXent",
     "Objective",
+    "Reconstruction",
     "cosine_contrast",
     "nt_xent",
     "unit_rows",

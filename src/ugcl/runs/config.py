@@ -7,15 +7,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
+import numpy as np
+import numpy.typing as npt
 import tomli_w
 import torch
 
-from ugcl.data import DATASETS, load_graph
+from ugcl.data import DATASETS, SplitKind, hold_out_edges, load_graph, split_of
+from ugcl.data.splits import Split, has_own_split, random_kind
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, Model, Settings, method_named
+from ugcl.methods import DEFAULT_PRESET, Model, Settings, Shape, method_named
 from ugcl.methods.options import checked_whole, flag
 from ugcl.selection import Choice, resolve_scope
 from ugcl.training import resolve_device
@@ -35,6 +38,9 @@ class RunConfig:
         device: where it computes.
         threads: threads on the CPU; another number may change the last bits of a result.
         data_root: the folder of raw data sets, where one was given; else "".
+        hold_out_edges: the share of edges that training does not see.
+        split: for a method that learns from labels, which split it learns from; else "".
+        split_seed: the seed of a random split and of the edges that are held out.
         scope_choice: where n was chosen for the graph: which, by which rule, why, and for which
             settings; else empty.
     """
@@ -48,14 +54,21 @@ class RunConfig:
     device: str
     threads: int
     data_root: str = ""
+    hold_out_edges: float = 0.0
+    split: str = ""
+    split_seed: int = 0
     scope_choice: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("method", "graph", "fingerprint", "preset", "device", "data_root"):
+        for name in ("method", "graph", "fingerprint", "preset", "device", "data_root", "split"):
             if not isinstance(value := getattr(self, name), str):
                 raise UGCLError(f"{name} must be text, not {value!r}")
-        for name, least in (("seed", 0), ("threads", 1)):
+        for name, least in (("seed", 0), ("threads", 1), ("split_seed", 0)):
             checked_whole(name, getattr(self, name), least)
+        if not isinstance(self.hold_out_edges, float) or not 0 <= self.hold_out_edges < 1:
+            raise UGCLError(
+                f"hold_out_edges must be at least 0 and below 1, not {self.hold_out_edges!r}"
+            )
 
     def load_graph(self, graph: str | None = None, data_root: str | None = None) -> Graph:
         """The run's graph, from where it is now if it has moved; an error if it has changed."""
@@ -73,13 +86,35 @@ class RunConfig:
             )
         return loaded
 
-    def untrained_model(self, num_features: int) -> Model:
+    def seen(self, graph: Graph) -> tuple[Graph, npt.NDArray[np.int64]]:
+        """What of its graph the run sees: its split, without held-out edges; and those edges."""
+        if self.split:
+            graph = replace(graph, splits=self.split_of(graph))
+        if self.hold_out_edges:
+            return hold_out_edges(graph, self.hold_out_edges, self.split_seed)
+        return graph, np.empty((0, 2), dtype=np.int64)
+
+    def split_of(self, graph: Graph) -> Split:
+        """The split that the run learns from."""
+        kind = cast(SplitKind, self.split)
+        return split_of(graph, kind, None if kind == "own" else self.split_seed)[0]
+
+    @property
+    def split_name(self) -> str:
+        """What the split that the run learns from is called."""
+        return self.split if self.split == "own" else f"{self.split}, split seed {self.split_seed}"
+
+    def untrained_model(self, shape: Shape) -> Model:
         """The model before training."""
-        return method_named(self.method).build(num_features, self.settings, self.seed)
+        return method_named(self.method).build(shape, self.settings, self.seed)
 
     def to_toml(self) -> str:
         """The text of `config.toml`."""
         values = {**vars(self), "settings": self.settings.values(), "version": version("ugcl")}
+        if not self.hold_out_edges:
+            del values["hold_out_edges"]
+            if self.split in ("", "own"):
+                del values["split_seed"]
         return tomli_w.dumps(
             {name: value for name, value in values.items() if value not in ("", {})}
         )
@@ -111,6 +146,9 @@ class RunConfig:
         seed: int | None = None,
         device: str | None = None,
         threads: int | None = None,
+        hold_out_edges: float | None = None,
+        split: SplitKind | None = None,
+        split_seed: int | None = None,
         tell: Callable[[str], None] = lambda text: None,
     ) -> tuple[RunConfig, Graph]:
         """The same run but for what the user gives, and its graph.
@@ -120,7 +158,7 @@ class RunConfig:
         stored = self.settings.values()
         values = stored | dict(given)
         follows = method_named(self.method).readout_follows(self.preset)
-        together = "scope" in stored and stored["scope"] == stored["readout_scope"]
+        together = "readout_scope" in stored and stored["scope"] == stored["readout_scope"]
         if follows and together and "readout_scope" not in given:
             values["readout_scope"] = values["scope"]
         asked = type(self.settings).from_values(values)
@@ -130,18 +168,23 @@ class RunConfig:
             device=resolve_device(device or self.device),
             threads=threads or self.threads,
             data_root=self.data_root if data_root is None else str(Path(data_root).resolve()),
+            hold_out_edges=self.hold_out_edges if hold_out_edges is None else hold_out_edges,
+            split_seed=self.split_seed if split_seed is None else split_seed,
         )
         if graph is None:
             loaded = config.load_graph()
         else:
             loaded = load_graph(graph, config.data_root or None)
             config = replace(config, graph=graph_name(graph), fingerprint=loaded.fingerprint)
-        settings, choice = resolve_scope(asked, loaded, tell)
+        if split is not None or split_seed is not None:
+            config = replace(config, split=_split_kind(self.method, loaded, split, split_seed))
+        seen, _ = config.seen(loaded)
+        settings, choice = resolve_scope(asked, seen, tell)
         same = config.fingerprint == self.fingerprint
         kept = _left(self.scope_choice, given) if same else {}
         config = replace(config, settings=settings, scope_choice=_as_table(choice) or kept)
         try:
-            settings.fitted(loaded, frozenset(values))
+            settings.fitted(seen, frozenset(values))
         except UGCLError as error:
             raise UGCLError(f"the stored configuration does not fit this graph: {error}") from error
         return config, loaded
@@ -149,7 +192,10 @@ class RunConfig:
     def difference(self, other: RunConfig) -> str | None:
         """The first setting in which two runs differ, as a phrase, or None."""
         mine, theirs = self.settings.values(), other.settings.values()
-        for name in ("method", "graph", "fingerprint", "seed", "device", "threads"):
+        for name in (
+            *("method", "graph", "fingerprint", "seed", "device", "threads"),
+            *("hold_out_edges", "split", "split_seed"),
+        ):
             mine[name], theirs[name] = getattr(self, name), getattr(other, name)
         for name, value in mine.items():
             if value != theirs.get(name):
@@ -168,6 +214,9 @@ def new_config(
     device: str = "auto",
     threads: int | None = None,
     data_root: str | None = None,
+    hold_out_edges: float = 0.0,
+    split: SplitKind | None = None,
+    split_seed: int | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[RunConfig, Graph]:
     """Resolve what the user asked for into a configuration, and load its graph.
@@ -181,24 +230,50 @@ def new_config(
         device: "auto", "cpu" or "cuda".
         threads: threads on the CPU; by default as many as PyTorch takes.
         data_root: the folder of raw data sets.
+        hold_out_edges: the share of edges that training does not see.
+        split: for a method that learns from labels, from which kind of split; by default the
+            graph's own where it has one.
+        split_seed: seed of a random split, and of the edges that are held out.
         tell: is told what takes time.
     """
     loaded = load_graph(graph, data_root)
+    kind = _split_kind(method, loaded, split, split_seed)
     asked = method_named(method).resolve(preset, loaded, given or {})
-    settings, choice = resolve_scope(asked, loaded, tell)
     config = RunConfig(
         method=method,
         graph=graph_name(graph),
         fingerprint=loaded.fingerprint,
         preset=preset,
-        settings=settings,
+        settings=asked,
         seed=seed,
         device=resolve_device(device),
         threads=threads or torch.get_num_threads(),
         data_root="" if data_root is None else str(Path(data_root).resolve()),
-        scope_choice=_as_table(choice),
+        hold_out_edges=hold_out_edges,
+        split=kind,
+        split_seed=split_seed or 0,
     )
-    return config, loaded
+    settings, choice = resolve_scope(asked, config.seen(loaded)[0], tell)
+    return replace(config, settings=settings, scope_choice=_as_table(choice)), loaded
+
+
+def _split_kind(
+    method: str, graph: Graph, split: SplitKind | None, split_seed: int | None
+) -> SplitKind | Literal[""]:
+    """Which kind of split a method learns from: none where it needs no labels."""
+    known = method_named(method)
+    if not known.supervised:
+        if split is not None:
+            raise UGCLError(
+                f"{method} learns without labels and has no split: leave out --split here, and "
+                "give it to ugcl evaluate"
+            )
+        return ""
+    known.check_labels(graph)
+    own = has_own_split(graph) and split_seed is None
+    kind = split or ("own" if own else random_kind(graph))
+    split_of(graph, kind, split_seed)  # refuses what cannot be
+    return kind
 
 
 def _as_table(choice: Choice | None) -> dict[str, Any]:

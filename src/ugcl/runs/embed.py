@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
@@ -13,8 +12,10 @@ from ugcl.scope import ScopeName
 
 def embed_graph(
     run: Run, graph: Graph, device: str = "cpu", readout_scope: int | ScopeName | None = None
-) -> npt.NDArray[np.float32]:
+) -> Any:
     """Embeddings of a graph, the run's own or another with the same features.
+
+    An array, or a SciPy CSR matrix where they are sparse.
 
     With `readout_scope` they are read out at this scope instead of the run's own: one training
     serves all of them.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ugcl.data import SplitKind, split_of
 from ugcl.data.splits import Split, pool_of, random_kind, selection_split
@@ -20,12 +20,20 @@ from ugcl.evaluation import (
     Score,
     check_split,
     linear_probe,
+    predicted_score,
 )
 from ugcl.graph import Graph
+from ugcl.methods import Predictor, Shape, method_named
 from ugcl.methods.options import checked_whole
+from ugcl.runs.compared import compared
 from ugcl.runs.controls import feature_control_scores
 from ugcl.runs.folder import Run
-from ugcl.training import resolve_device
+from ugcl.training import resolve_device, train
+
+Scoring = Literal["honest", "paper", "predictions"]
+"""By one of the probes, or by the predictions of a method that learned from labels."""
+
+Entrant = Callable[[Split], Score]
 
 RUN, OTHER = "run", "other"
 """Whose scores they are, beside the names of the controls."""
@@ -73,7 +81,7 @@ class Evaluation:
     """Accuracies of a run and of its controls, in percent.
 
     Attributes:
-        protocol: which probe.
+        protocol: which probe, or the run's own predictions.
         split: which split.
         sizes: how many nodes its parts have.
         seed: the training seed.
@@ -83,7 +91,7 @@ class Evaluation:
         many: the same over many splits, where asked for.
     """
 
-    protocol: Protocol
+    protocol: Scoring
     split: str
     sizes: dict[str, int]
     seed: int
@@ -123,7 +131,7 @@ class Evaluation:
 
 def evaluate_run(
     run: Run,
-    protocol: Protocol = "honest",
+    protocol: Scoring | None = None,
     *,
     split: SplitKind | None = None,
     split_seed: int | None = None,
@@ -140,9 +148,13 @@ def evaluate_run(
     graph's own split (of the random one with seed 0 where it has none), the pool on which our
     presets were chosen, too; random splits never test a node of that pool.
 
+    A run that learned from labels is scored on the split that it learned from, by its predictions;
+    for any other split it is trained anew, because it knows labels that are tested there.
+
     Args:
         run: the run.
-        protocol: which probe.
+        protocol: which probe, or "predictions"; by default the predictions of a method that makes
+            them, and else the honest probe.
         split: which kind of split; by default the graph's own where it has one.
         split_seed: seed of a random split.
         splits: also score on so many random splits, with seeds from `split_seed` (or 0) on.
@@ -156,12 +168,19 @@ def evaluate_run(
         raise UGCLError("there is one split of the graph's own: leave out --splits or --split own")
     if splits is not None:
         checked_whole("splits", splits, 2)
-    for each in (run, against):
-        if each is not None:
-            each.require_finished()
-    loaded = run.config.load_graph(graph, data_root)
+    if protocol == "predictions" and not method_named(run.config.method).supervised:
+        raise UGCLError(
+            f"{run.config.method} learns without labels and predicts none: use the protocol "
+            "'honest' or 'paper'"
+        )
+    who = compared(run, against, graph=graph, data_root=data_root, device=device)
+    loaded = who.graph
+    probe: Protocol = "paper" if protocol == "paper" else "honest"
     chosen_on = selection_split(loaded)
-    one, name = split_of(loaded, split, split_seed)
+    if split is None and split_seed is None and run.config.split:
+        one, name = run.config.split_of(loaded), run.config.split_name
+    else:
+        one, name = split_of(loaded, split, split_seed)
     kind = random_kind(loaded) if split is None else split
     seeds = range(split_seed or 0, (split_seed or 0) + (splits or 0))
     random = [split_of(loaded, kind, seed)[0] for seed in seeds]
@@ -169,19 +188,20 @@ def evaluate_run(
     assert loaded.labels is not None
     check_split(loaded.labels, chosen_on, "paper")
     for parts in (first, *others):
-        check_split(loaded.labels, parts, protocol)
+        check_split(loaded.labels, parts, probe)
 
     where = resolve_device(device or run.config.device)
-    compared = {RUN: (embeddings_of(run, loaded), run.config.seed)}
+    entrants = {RUN: _entrant(run, loaded, who.run, protocol, where, tell)}
     if against is not None:
-        compared[OTHER] = embeddings_of(against, loaded), against.config.seed
-    untrained = run.config.untrained_model(loaded.num_features).to(where).embed(loaded, where)
-    compared["untrained"] = untrained, run.config.seed
+        own = None if protocol == "predictions" else protocol
+        entrants[OTHER] = _entrant(against, loaded, who.other, own, where, tell)
+    for untrained, rows in who.untrained.items():
+        entrants[untrained] = partial(_probed, rows, loaded, probe, run.config.seed)
     controls = FeatureControls.for_split(loaded, chosen_on)
-    scorer = _Scorer(controls, protocol, chosen_on, compared, tell)
+    scorer = _Scorer(controls, probe, chosen_on, entrants, tell)
     scores = scorer.scores([first])[0]
     return Evaluation(
-        protocol,
+        _scoring(run, protocol),
         name,
         {part: int(nodes.size) for part, nodes in first.items()},
         run.config.seed,
@@ -190,6 +210,55 @@ def evaluate_run(
         controls=scores,
         many=_many(kind, loaded.num_nodes, others, scorer.scores(others)) if others else None,
     )
+
+
+def _scoring(run: Run, protocol: Scoring | None) -> Scoring:
+    supervised = method_named(run.config.method).supervised
+    return protocol or ("predictions" if supervised else "honest")
+
+
+def _entrant(
+    run: Run,
+    graph: Graph,
+    embeddings: Any,
+    protocol: Scoring | None,
+    device: str,
+    tell: Callable[[str], None],
+) -> Entrant:
+    """What scores a run on a split, by its embeddings or its predictions."""
+    scoring, seed = _scoring(run, protocol), run.config.seed
+    if not method_named(run.config.method).supervised:
+        assert scoring != "predictions"
+        return partial(_probed, embeddings, graph, scoring, seed)
+    labels, learned_from = graph.labels, run.config.split_of(graph)
+    assert labels is not None
+
+    def score(split: Split) -> Score:
+        same = all(np.array_equal(split[part], learned_from[part]) for part in ("train", "val"))
+        model = None if same else _retrained(run, replace(graph, splits=dict(split)), device, tell)
+        if scoring == "predictions":
+            predicted = (
+                run.predictions() if model is None else model.predict(graph, device).argmax(axis=1)
+            )
+            return predicted_score(predicted, labels, split)
+        rows = embeddings if model is None else model.embed(graph, device)
+        return _probed(rows, graph, scoring, seed, split)
+
+    return score
+
+
+def _retrained(run: Run, graph: Graph, device: str, tell: Callable[[str], None]) -> Predictor:
+    """The run's model, trained on the graph's split."""
+    tell(f"training {run.config.method} anew for another split")
+    model = run.config.untrained_model(Shape.of(graph))
+    assert isinstance(model, Predictor)
+    train(model, graph, run.config.settings, device=device)
+    return model
+
+
+def _probed(embeddings: Any, graph: Graph, protocol: Protocol, seed: int, split: Split) -> Score:
+    assert graph.labels is not None
+    return linear_probe(embeddings, graph.labels, split, protocol, dataset=graph.name, seed=seed)
 
 
 def random_splits(graph: Graph, count: int) -> list[Split]:
@@ -202,9 +271,7 @@ def random_splits(graph: Graph, count: int) -> list[Split]:
     return parts
 
 
-def honest_outcomes(
-    embeddings: npt.NDArray[np.float32], graph: Graph, splits: Sequence[Split]
-) -> Outcomes:
+def honest_outcomes(embeddings: Any, graph: Graph, splits: Sequence[Split]) -> Outcomes:
     """Which test nodes of these splits the honest probe classifies correctly."""
     labels = graph.labels
     assert labels is not None
@@ -237,28 +304,24 @@ class _Scorer:
         controls: the controls of the graph, which has labels.
         protocol: which probe.
         chosen_on: the split on whose training and validation nodes choices are made.
-        compared: the embeddings to score, each with the seed of the authors' probe.
+        entrants: what else is scored: each takes a split.
         tell: is told what takes time.
     """
 
     controls: FeatureControls
     protocol: Protocol
     chosen_on: Split
-    compared: dict[str, tuple[npt.NDArray[np.float32], int]]
+    entrants: dict[str, Entrant]
     tell: Callable[[str], None]
 
     def scores(self, splits: Sequence[Split]) -> list[dict[str, Score]]:
         """For each split, the score of everything that is compared and of the controls."""
-        graph = self.controls.graph
-        assert graph.labels is not None
         result = feature_control_scores(
             self.controls, self.chosen_on, splits, self.protocol, self.tell
         )
-        for who, (matrix, seed) in self.compared.items():
+        for who, score in self.entrants.items():
             for split, scores in zip(splits, result, strict=True):
-                scores[who] = linear_probe(
-                    matrix, graph.labels, split, self.protocol, dataset=graph.name, seed=seed
-                )
+                scores[who] = score(split)
         return result
 
 
@@ -282,19 +345,6 @@ def _many(
         {who: own.gain_over(outcome) for who, outcome in outcomes.items()},
         None if other is None else (other.accuracy(), own.gain_over(other)),
     )
-
-
-def embeddings_of(run: Run, graph: Graph) -> npt.NDArray[np.float32]:
-    """The run's embeddings, which must be of this graph."""
-    if run.config.fingerprint != graph.fingerprint:
-        raise UGCLError(f"{run.path} was trained on another graph: compare runs on the same graph")
-    embeddings = run.embeddings()
-    if embeddings.shape[0] != graph.num_nodes:
-        raise UGCLError(
-            f"{run.path} has embeddings of {embeddings.shape[0]:,} nodes but its graph has "
-            f"{graph.num_nodes:,}: train the run again"
-        )
-    return embeddings
 
 
 def _rounded(value: float | None) -> float | None:

@@ -6,23 +6,30 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+import scipy.sparse as sp
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ugcl.errors import UGCLError
-from ugcl.files import atomic, write_json, write_npy, write_text
+from ugcl.files import atomic, write_csr, write_json, write_npy, write_text
 from ugcl.graph import Graph
-from ugcl.methods import Model
+from ugcl.methods import Model, Shape
 from ugcl.runs.config import RunConfig
 from ugcl.scope import ScopeName
 
-RESULTS = ("model.safetensors", "embeddings.npy", "nodes.parquet", "metrics.json")
-"""What a finished run holds besides its configuration and its log."""
+RESULTS = ("model.safetensors", "nodes.parquet", "metrics.json")
+"""What a finished run holds besides its configuration, its log and its embeddings."""
+
+PREDICTIONS, HELD_OUT = "predictions.npy", "held_out_edges.npy"
+
+DENSE, SPARSE = "embeddings.npy", "embeddings.npz"
+"""Where the embeddings are: an array, or a SciPy CSR matrix."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +37,9 @@ class Run:
     """A run folder and what it was configured to do.
 
     Files: `config.toml`, `log.jsonl` (a line an epoch, as it goes), `checkpoint.safetensors` (while
-    it trains), then `model.safetensors`, `embeddings.npy`, `nodes.parquet` and, last of all,
-    `metrics.json`.
+    it trains), `held_out_edges.npy` (where edges were held out), then `model.safetensors`,
+    `embeddings.npy` (`embeddings.npz` where they are sparse), `predictions.npy` (of a method that
+    learns from labels), `nodes.parquet` and, last of all, `metrics.json`.
     """
 
     path: Path
@@ -66,7 +74,15 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether training came to its end and everything is written."""
-        return all((self.path / name).is_file() for name in RESULTS)
+        return self.embeddings_file.is_file() and all(
+            (self.path / name).is_file() for name in RESULTS
+        )
+
+    @property
+    def embeddings_file(self) -> Path:
+        """Where the embeddings are."""
+        sparse = self.path / SPARSE
+        return sparse if sparse.is_file() else self.path / DENSE
 
     def require_finished(self) -> None:
         """Refuse a run that has no embeddings yet."""
@@ -84,24 +100,48 @@ class Run:
         except (KeyError, OSError, TypeError, ValueError) as error:
             raise self._damaged("metrics.json", error) from error
 
-    def embeddings(self) -> npt.NDArray[np.float32]:
-        """The embeddings, rows in the graph's order, mapped from disk."""
+    def embeddings(self) -> Any:
+        """The embeddings, rows in the graph's order: an array mapped from disk, or a SciPy CSR."""
+        self.require_finished()
+        file = self.embeddings_file
+        try:
+            if file.name == SPARSE:
+                found = sp.csr_array(sp.load_npz(file))
+            else:
+                found = np.load(file, mmap_mode="r", allow_pickle=False)
+            if found.ndim != 2 or not all_finite(found):
+                raise ValueError("it is not a table of finite numbers")
+        except (EOFError, KeyError, OSError, ValueError, BadZipFile) as error:
+            raise self._damaged(file.name, error) from error
+        return found
+
+    def predictions(self) -> npt.NDArray[np.int64]:
+        """The class of each node as a method that learns from labels sees it."""
         self.require_finished()
         try:
-            mapped: npt.NDArray[np.float32] = np.load(
-                self.path / "embeddings.npy", mmap_mode="r", allow_pickle=False
-            )
-            if mapped.ndim != 2 or not np.isfinite(mapped).all():
-                raise ValueError("it is not a table of finite numbers")
+            return np.asarray(np.load(self.path / PREDICTIONS, allow_pickle=False))
         except (EOFError, OSError, ValueError) as error:
-            raise self._damaged("embeddings.npy", error) from error
-        return mapped
+            raise self._damaged(PREDICTIONS, error) from error
+
+    def held_out(self) -> npt.NDArray[np.int64]:
+        """The edges that training did not see, E x 2 node numbers."""
+        if not self.config.hold_out_edges:
+            raise UGCLError(
+                f"{self.path} held out no edges, so it has seen all of them and links cannot be "
+                "scored: train it again with --hold-out-edges 0.1"
+            )
+        try:
+            return np.asarray(np.load(self.path / HELD_OUT, allow_pickle=False))
+        except (EOFError, OSError, ValueError) as error:
+            raise self._damaged(HELD_OUT, error) from error
 
     def model(self, readout_scope: int | ScopeName | None = None) -> Model:
         """The trained model, on the CPU; it reads out at another scope if one is given."""
         changes = {} if readout_scope is None else {"readout_scope": readout_scope}
         config = replace(self.config, settings=self.config.settings.replace(**changes))
-        model = config.untrained_model(self.metrics()["features"])
+        metrics = self.metrics()
+        shape = Shape(metrics["nodes"], metrics["features"], metrics.get("classes", 0))
+        model = config.untrained_model(shape)
         try:
             model.load_state_dict(load_file(self.path / "model.safetensors"))
         except (OSError, RuntimeError, SafetensorError) as error:
@@ -112,14 +152,20 @@ class Run:
         self,
         graph: Graph,
         model: Model,
-        embeddings: npt.NDArray[np.float32],
+        embeddings: Any,
         metrics: dict[str, Any],
+        predictions: npt.NDArray[np.int64] | None = None,
     ) -> None:
         """Write the results; `metrics.json` comes last and says that all the rest is there."""
         with atomic(self.path / "model.safetensors") as temporary:
             weights = {name: value.cpu() for name, value in model.state_dict().items()}
             save_file(weights, temporary)
-        write_npy(self.path / "embeddings.npy", embeddings)
+        if sp.issparse(embeddings):
+            write_csr(self.path / SPARSE, embeddings)
+        else:
+            write_npy(self.path / DENSE, embeddings)
+        if predictions is not None:
+            write_npy(self.path / PREDICTIONS, predictions)
         columns = {"node": np.arange(graph.num_nodes)}
         if graph.ids is not None:
             columns["id"] = graph.ids
@@ -134,3 +180,8 @@ class Run:
             f"{self.path / name} cannot be read ({error}): train again with --config "
             f"{self.path / 'config.toml'} and another --out"
         )
+
+
+def all_finite(embeddings: Any) -> bool:
+    """Whether all entries of an array or a SciPy matrix are finite."""
+    return bool(np.isfinite(embeddings.data if sp.issparse(embeddings) else embeddings).all())

@@ -12,17 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from ugcl.errors import UGCLError
 from ugcl.evaluation import diagnose_collapse
-from ugcl.files import write_text
+from ugcl.files import write_npy, write_text
 from ugcl.graph import Graph
+from ugcl.methods import Predictor, Shape, method_named
 from ugcl.provenance import source_commit
 from ugcl.runs.config import RunConfig
-from ugcl.runs.folder import Run
-from ugcl.training import Checkpoint, LoopState, Outcome, check_trainable, train
+from ugcl.runs.folder import HELD_OUT, Run, all_finite
+from ugcl.training import Checkpoint, LoopState, Outcome, train
 
 
 class Reporter:
@@ -43,7 +43,7 @@ def open_run(out: str | Path, config: RunConfig, graph: Graph, *, resume: bool) 
 
     A run that is there must have been configured to do the same.
     """
-    check_trainable(graph)
+    method_named(config.method).check(config.seen(graph)[0])
     folder = Path(out)
     if not resume or not (folder / "config.toml").is_file():
         return Run.create(folder, config)
@@ -76,13 +76,16 @@ def train_run(
     reporter = reporter or Reporter()
     config = run.config
     torch.set_num_threads(config.threads)
-    model = config.untrained_model(graph.num_features)
+    graph, held_out = config.seen(graph)
+    if held_out.size:
+        write_npy(run.path / HELD_OUT, held_out)
+    model = config.untrained_model(Shape.of(graph))
     checkpoint = Checkpoint(run.path / "checkpoint.safetensors")
     log = Log(run.path / "log.jsonl")
 
     def on_start(state: LoopState) -> None:
         log.open(state.epoch)
-        reporter.start(state, config.settings.epochs)
+        reporter.start(state, getattr(config.settings, "epochs", 0))
 
     def on_epoch(state: LoopState) -> None:
         log.write(state)
@@ -106,7 +109,7 @@ def train_run(
         reporter.end()
     if outcome.ended != "stopped":
         embeddings = model.embed(graph, config.device)
-        if not np.isfinite(embeddings).all():
+        if not all_finite(embeddings):
             raise UGCLError(
                 "training ended with embeddings that are not finite: use a smaller --lr"
             )
@@ -116,7 +119,10 @@ def train_run(
             "commit": commit,
             "collapse": asdict(diagnose_collapse(embeddings, graph.adjacency)),
         }
-        run.save_results(graph, model, embeddings, metrics)
+        predictions = None
+        if isinstance(model, Predictor):
+            predictions = model.predict(graph, config.device).argmax(axis=1)
+        run.save_results(graph, model, embeddings, metrics, predictions)
         checkpoint.remove()
     return outcome
 
@@ -129,6 +135,7 @@ def _metrics(run: Run, graph: Graph, outcome: Outcome) -> dict[str, Any]:
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "features": graph.num_features,
+        "classes": graph.num_classes,
         "seed": config.seed,
         "scope": config.settings.values().get("scope"),
         "readout_scope": config.settings.values().get("readout_scope"),
@@ -136,6 +143,9 @@ def _metrics(run: Run, graph: Graph, outcome: Outcome) -> dict[str, Any]:
         "epochs": outcome.epochs,
         "ended": outcome.ended,
         "loss": outcome.loss,
+        "hold_out_edges": config.hold_out_edges,
+        "split": config.split or None,
+        "split_seed": config.split_seed,
         "training_seconds": round(outcome.seconds, 3),
         "peak_memory_bytes": _peak_memory(),
         "notes": list(graph.notes),
@@ -174,6 +184,8 @@ class Log:
     def write(self, state: LoopState) -> None:
         """Write the line of an epoch."""
         line = {"epoch": state.epoch, "loss": state.loss, "seconds": round(state.seconds, 4)}
+        if state.validation is not None:
+            line["validation"] = state.validation
         self.stream.write(json.dumps(line) + "\n")
         self.stream.flush()
 

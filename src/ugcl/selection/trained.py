@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl.graph import Graph
-from ugcl.methods import METHODS
+from ugcl.methods import METHODS, Shape
 from ugcl.selection.free import FALLBACK, Estimator
 from ugcl.selection.masked import halves, predicted
 from ugcl.selection.readouts import Readouts
@@ -40,9 +40,9 @@ def _encoded(graph: Graph, seed: int) -> npt.NDArray[np.float32]:
     unnamed = Graph(graph.adjacency, graph.features, weighted=graph.weighted)
     given = {"scope": FALLBACK, "readout": "hidden"}
     settings = METHODS["ugcl"].resolve("fast", unnamed, given)
-    model = METHODS["ugcl"].build(graph.num_features, settings, seed)
+    model = METHODS["ugcl"].build(Shape.of(graph), settings, seed)
     train(model, unnamed, settings)
-    return model.embed(unnamed, "cpu")
+    return np.asarray(model.embed(unnamed, "cpu"))
 
 
 DEEP: Mapping[str, tuple[Estimator, str]] = {

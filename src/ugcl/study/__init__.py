@@ -1,6 +1,6 @@
 """Studies: results as data, beside the figures that the paper publishes."""
 
-from ugcl.study.accuracy import PROTOCOLS, accuracy_study
+from ugcl.study.accuracy import accuracy_study, protocols_of
 from ugcl.study.paired import paired_study
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy, published_where
@@ -9,11 +9,11 @@ from ugcl.study.tuned import tuned_study
 from ugcl.study.variant import Variant
 
 __all__ = [
-    "PROTOCOLS",
     "Plan",
     "Variant",
     "accuracy_study",
     "paired_study",
+    "protocols_of",
     "published_accuracy",
     "published_where",
     "scope_study",

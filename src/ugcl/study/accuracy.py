@@ -15,19 +15,24 @@ from typing import Any
 
 from ugcl.data import split_of
 from ugcl.errors import UGCLError
-from ugcl.evaluation import Protocol, half_width, standard_error
+from ugcl.evaluation import half_width, standard_error
 from ugcl.files import check_writable, write_json
+from ugcl.methods import method_named
 from ugcl.provenance import source_commit
 from ugcl.runs import Run, evaluate_run
 from ugcl.runs.config import graph_name
+from ugcl.runs.evaluate import Scoring
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
 
-PROTOCOLS: tuple[Protocol, ...] = ("honest", "paper")
+
+def protocols_of(method: str) -> tuple[Scoring, ...]:
+    """How a study scores the runs of a method: by both probes, or by its own predictions."""
+    return ("predictions",) if method_named(method).supervised else ("honest", "paper")
 
 
 def accuracy_study(plan: Plan) -> dict[str, Any]:
-    """Train and score the runs of a plan by both probes, on the one split and on many."""
+    """Train and score the runs of a plan by each protocol, on the one split and on many."""
     check_writable(plan.out)
     graph, method, out = graph_name(plan.graph), plan.method, plan.out
     known = _known(out, graph, method) if out.is_file() else {"rows": [], "commands": []}
@@ -45,14 +50,14 @@ def accuracy_study(plan: Plan) -> dict[str, Any]:
                 f"{out} holds results of '{variant}' with other settings, another graph or another "
                 "number of splits: choose another --out"
             )
-        missing = [p for p in PROTOCOLS if p not in {row["protocol"] for row in mine}]
+        missing = [p for p in protocols_of(method) if p not in {row["protocol"] for row in mine}]
         run = plan.train(variant, seed) if missing else None
         for protocol in missing:
             if run is None or plan.should_stop():
                 break
             title = plan.title(variant, seed)
-            plan.tell(f"{title}: scoring by the {protocol} probe on {plan.splits} splits")
-            row = _row(run, protocol, plan.splits, plan.data_root)
+            plan.tell(f"{title}: scoring by protocol '{protocol}' on {plan.splits} splits")
+            row = _row(run, protocol, plan)
             rows.append({"variant": str(variant)} | row)
             write_json(out, _result(graph, method, commands, rows))
     return _result(graph, method, commands, rows)
@@ -62,17 +67,18 @@ def _about(row: dict[str, Any]) -> dict[str, Any]:
     return {"fingerprint": row["fingerprint"], "splits": row["splits"]}
 
 
-def _row(run: Run, protocol: Protocol, splits: int, data_root: str | None) -> dict[str, Any]:
+def _row(run: Run, protocol: Scoring, plan: Plan) -> dict[str, Any]:
     metrics = run.metrics()
+    scored = evaluate_run(
+        run, protocol, splits=plan.splits, data_root=plan.data_root, tell=plan.tell
+    )
     return {
         "preset": run.config.preset,
         "seed": run.config.seed,
         "protocol": protocol,
         **{
             name: value
-            for name, value in evaluate_run(run, protocol, splits=splits, data_root=data_root)
-            .to_json()
-            .items()
+            for name, value in scored.to_json().items()
             if name not in ("protocol", "seed")
         },
         "epochs": metrics["epochs"],

@@ -17,8 +17,9 @@ from ugcl.evaluation import Outcomes
 from ugcl.files import check_writable, write_json
 from ugcl.provenance import source_commit
 from ugcl.runs import Run
+from ugcl.runs.compared import embeddings_of
 from ugcl.runs.config import RunConfig, graph_name
-from ugcl.runs.evaluate import embeddings_of, honest_outcomes, random_splits
+from ugcl.runs.evaluate import honest_outcomes, random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.plan import Plan
 from ugcl.study.variant import Variant

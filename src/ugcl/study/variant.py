@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from ugcl.errors import UGCLError
 from ugcl.methods import method_named
-from ugcl.methods.options import option_of
 from ugcl.suggest import unknown
 
 
@@ -31,9 +30,10 @@ class Variant:
         preset, _, listed = text.partition(":")
         if preset not in known.presets:
             raise UGCLError(unknown("preset of settings", preset, known.presets))
-        options = {field.name: option_of(field) for field in fields(known.settings)}
+        pairs = list(filter(None, listed.split(",")))
+        options = known.options(dict(pair.partition("=")[::2] for pair in pairs))
         changes = {}
-        for pair in filter(None, listed.split(",")):
+        for pair in pairs:
             name, equals, value = pair.partition("=")
             name = name.strip().replace("-", "_")
             if not equals:

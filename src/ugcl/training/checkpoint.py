@@ -25,13 +25,15 @@ class LoopState:
     Attributes:
         epoch: epochs done.
         loss: the loss of the last of them.
-        best: the lowest loss so far.
+        validation: the loss on validation nodes after it, where the method has them.
+        best: the lowest loss so far, on validation nodes where there is one.
         stale: epochs since then.
         seconds: time spent in epochs so far.
     """
 
     epoch: int = 0
     loss: float | None = None
+    validation: float | None = None
     best: float = float("inf")
     stale: int = 0
     seconds: float = 0.0
@@ -49,16 +51,17 @@ class Checkpoint:
         self.path, self.every = path, every
         self.last, self.cost = time.monotonic(), 0.0
 
-    def maybe_save(self, model: Module, optimiser: Optimizer, state: LoopState) -> None:
+    def maybe_save(self, model: Module, optimiser: Optimizer | None, state: LoopState) -> None:
         """Save if it is time to."""
         if time.monotonic() - self.last >= max(self.every, 20 * self.cost):
             self.save(model, optimiser, state)
 
-    def save(self, model: Module, optimiser: Optimizer, state: LoopState) -> None:
+    def save(self, model: Module, optimiser: Optimizer | None, state: LoopState) -> None:
         """Save now."""
         start = time.monotonic()
         tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
-        for number, values in optimiser.state_dict()["state"].items():
+        moments = {} if optimiser is None else optimiser.state_dict()["state"]
+        for number, values in moments.items():
             tensors |= {f"optimiser.{number}.{name}": value for name, value in values.items()}
         tensors = {name: value.contiguous() for name, value in tensors.items()}
         with atomic(self.path) as temporary:
@@ -66,7 +69,7 @@ class Checkpoint:
         self.last = time.monotonic()
         self.cost = self.last - start
 
-    def load(self, model: Module, optimiser: Optimizer) -> LoopState:
+    def load(self, model: Module, optimiser: Optimizer | None) -> LoopState:
         """Bring model and optimiser to where they were; a new state where there is no file."""
         if not self.path.is_file():
             return LoopState()
@@ -78,7 +81,7 @@ class Checkpoint:
                 "starts from the beginning"
             ) from error
 
-    def _load(self, model: Module, optimiser: Optimizer) -> LoopState:
+    def _load(self, model: Module, optimiser: Optimizer | None) -> LoopState:
         weights: dict[str, Tensor] = {}
         moments: dict[int, dict[str, Any]] = {}
         with safe_open(self.path, framework="pt") as file:
@@ -91,8 +94,9 @@ class Checkpoint:
                     moments.setdefault(int(number), {})[name] = file.get_tensor(key)
             state = LoopState(**json.loads(file.metadata()["state"]))
         model.load_state_dict(weights)
-        groups = optimiser.state_dict()["param_groups"]
-        optimiser.load_state_dict({"state": moments, "param_groups": groups})
+        if optimiser is not None:
+            groups = optimiser.state_dict()["param_groups"]
+            optimiser.load_state_dict({"state": moments, "param_groups": groups})
         return state
 
     def remove(self) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import Model, Settings
+from ugcl.methods import Model, Settings, TrainedSettings
 from ugcl.training.checkpoint import Checkpoint, LoopState
 from ugcl.training.memory import kept_memory
 
@@ -31,27 +31,18 @@ class Outcome:
     ended: Literal["epochs", "patience", "stopped"]
 
 
-def check_trainable(graph: Graph) -> None:
-    """Refuse a graph that has nothing to contrast."""
-    if graph.num_nodes < 2:
-        raise UGCLError(
-            "the graph has one node, and contrastive learning tells nodes apart: "
-            "give a graph with at least 2 nodes"
-        )
-    if graph.num_edges == 0:
-        raise UGCLError(
-            "the graph has no edges, so a node's context is the node itself and there is nothing "
-            "to learn from: check the edges, or use the features as they are"
-        )
+def new_optimiser(model: Model, settings: TrainedSettings) -> torch.optim.Optimizer | None:
+    """The settings' optimiser over all parameters that are trained; None where none are."""
+    groups = list(model.parameter_groups())
+    return settings.optimiser(groups) if groups else None
 
 
-def new_optimiser(model: Model, settings: Settings) -> torch.optim.Optimizer:
-    """The settings' optimiser over all parameters that are trained."""
-    return settings.optimiser(value for value in model.parameters() if value.requires_grad)
-
-
-def step(loss_of: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, epoch: int) -> float:
+def step(
+    loss_of: Callable[[int], Tensor], optimiser: torch.optim.Optimizer | None, epoch: int
+) -> float:
     """One step of training: the epoch's loss, its gradient, the optimiser."""
+    if optimiser is None:
+        return loss_of(epoch).item()
     optimiser.zero_grad()
     loss = loss_of(epoch)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -77,14 +68,18 @@ def train(
         model: the model, changed in place and left on `device`.
         graph: the graph.
         settings: epochs, learning rates, optimiser and patience; the rest is read by the model.
+            With those of a method that is not trained, the model only takes in the graph.
         device: where to compute.
         checkpoint: where to keep the state now and then, and when stopped.
         on_start: called once with the state that training starts from.
         on_epoch: called with the state after every epoch.
         should_stop: asked after every epoch; True ends training in good order.
     """
-    check_trainable(graph)
     model.to(device)
+    model.prepare(graph)
+    if not isinstance(settings, TrainedSettings):
+        on_start(LoopState())
+        return _outcome(LoopState(), "epochs")
     optimiser = new_optimiser(model, settings)
     state = checkpoint.load(model, optimiser) if checkpoint else LoopState()
     on_start(state)
@@ -93,13 +88,13 @@ def train(
         if settings.patience and state.stale >= settings.patience:
             return _outcome(state, "patience")
         start = time.perf_counter()
-        for group in optimiser.param_groups:
+        for group in optimiser.param_groups if optimiser else ():
             group["lr"] = settings.rate(state.epoch)
         loss = step(loss_of, optimiser, state.epoch)
         model.after_step(state.epoch)
         if not math.isfinite(loss):
             raise _lost(loss, state.epoch, settings)
-        state = _after_epoch(state, loss, time.perf_counter() - start)
+        state = _after_epoch(state, loss, model.validate(), time.perf_counter() - start)
         on_epoch(state)
         if should_stop() and state.epoch < settings.epochs:
             if checkpoint:
@@ -110,12 +105,16 @@ def train(
     return _outcome(state, "epochs")
 
 
-def _after_epoch(state: LoopState, loss: float, seconds: float) -> LoopState:
-    better = loss < state.best - TOLERANCE
+def _after_epoch(
+    state: LoopState, loss: float, validation: float | None, seconds: float
+) -> LoopState:
+    watched = loss if validation is None else validation
+    better = watched < state.best - TOLERANCE
     return LoopState(
         epoch=state.epoch + 1,
         loss=loss,
-        best=loss if better else state.best,
+        validation=validation,
+        best=watched if better else state.best,
         stale=0 if better else state.stale + 1,
         seconds=state.seconds + seconds,
     )

@@ -10,12 +10,19 @@ from ugcl.views.centrality import (
     feature_weights,
 )
 from ugcl.views.corrupt import Corrupter
-from ugcl.views.features import FeatureScaling, dense_if_crowded, inverse_frequency, scale_features
+from ugcl.views.features import (
+    FeatureScaling,
+    dense_if_crowded,
+    inverse_frequency,
+    scale_features,
+    smoothed,
+)
 from ugcl.views.memo import remembered
 from ugcl.views.sampling import Sampling, sample_nodes
 from ugcl.views.subgraphs import Subgraphs, SubgraphSampler, centre_view
 from ugcl.views.subsample import Normalisation, Subsampler
-from ugcl.views.view import Drawn, View, Views, features_on, side_by_side
+from ugcl.views.view import Drawn, View, Views, features_on, rows_on, side_by_side
+from ugcl.views.walks import Walker
 from ugcl.views.with_edges import WithEdges
 
 __all__ = [
@@ -32,6 +39,7 @@ __all__ = [
     "Subsampler",
     "View",
     "Views",
+    "Walker",
     "WithEdges",
     "centrality",
     "centre_view",
@@ -43,7 +51,9 @@ __all__ = [
     "features_on",
     "inverse_frequency",
     "remembered",
+    "rows_on",
     "sample_nodes",
     "scale_features",
     "side_by_side",
+    "smoothed",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +44,16 @@ def dense_if_crowded(matrix: Any) -> Any:
     """
     crowded = sp.issparse(matrix) and matrix.nnz > CROWDED * np.prod(matrix.shape)
     return matrix.toarray() if crowded else matrix
+
+
+def smoothed(adjacency: Any, matrix: Any, steps: Sequence[int]) -> Iterator[tuple[int, Any]]:
+    """`A^k matrix` for each k of ascending steps; dense once that is smaller."""
+    done = 0
+    for k in steps:
+        for _ in range(k - done):
+            matrix = dense_if_crowded(adjacency @ matrix)
+        done = k
+        yield k, matrix
 
 
 def inverse_frequency(features: Any) -> npt.NDArray[np.float32]:

@@ -1,0 +1,262 @@
+"""MLP, GCN, GAT and SGC: what labels alone can teach, for comparison.
+
+- MLP: two linear layers, as Kipf and Welling compare with.
+- GCN: Kipf and Welling, "Semi-Supervised Classification with Graph Convolutional Networks", 2017.
+- GAT: Velickovic et al., "Graph Attention Networks", 2018.
+- SGC: Wu et al., "Simplifying Graph Convolutional Networks", 2019.
+
+They learn from the training nodes, stop by the loss on the validation nodes, and keep the weights
+that were best there. Where that differs: GCN's and SGC's public codes keep the last weights, GAT's
+goes on as long as either loss or accuracy on the validation nodes is the best so far. SGC's weight
+decay is tuned for each graph, by a search that its publication does not list the results of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ugcl.errors import UGCLError
+from ugcl.methods import networks
+from ugcl.methods.classifier import Classifier
+from ugcl.methods.method import Method
+from ugcl.methods.model import Shape
+from ugcl.methods.options import number, share, whole
+from ugcl.methods.presets import Preset
+from ugcl.methods.scaled import feature_scaling
+from ugcl.methods.settings import TrainedSettings
+from ugcl.views import FeatureScaling
+
+
+@dataclass(frozen=True)
+class SupervisedSettings(TrainedSettings):
+    """What all of them have."""
+
+    patience: int = whole(
+        "stop after this many epochs without a lower loss on validation nodes; 0: never", 0
+    )
+    feature_scaling: FeatureScaling = feature_scaling()
+    weight_decay: float = number("weight of the squared weights in the loss", least=0)
+
+
+@dataclass(frozen=True)
+class MLPSettings(SupervisedSettings):
+    """Those of two layers."""
+
+    hidden: int = whole("width D' of the penultimate layer", 1)
+    dropout: float = share("share of each layer's inputs that is dropped in training")
+
+
+@dataclass(frozen=True)
+class GCNSettings(MLPSettings):
+    """Those of two convolutions."""
+
+    self_loops: float = number("weight of each node's edge to itself", least=0)
+
+
+@dataclass(frozen=True)
+class GATSettings(MLPSettings):
+    """Those of two layers of attention."""
+
+    heads: int = whole("heads of the first layer, which share its width", 1)
+    out_heads: int = whole("heads of the second layer, of which the mean is taken", 1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.hidden % self.heads:
+            raise UGCLError(
+                f"--hidden {self.hidden} cannot be shared out to --heads {self.heads}: use a "
+                "multiple of the heads"
+            )
+
+
+@dataclass(frozen=True)
+class SGCSettings(SupervisedSettings):
+    """Those of a linear layer on `A^K X`."""
+
+    steps: int = whole("K, the power of the adjacency", 0)
+    self_loops: float = number("weight of each node's edge to itself", least=0)
+
+
+def _mlp(shape: Shape, settings: MLPSettings, seed: int) -> Classifier:
+    return _classifier(
+        lambda: networks.MLP(
+            shape.features, settings.hidden, shape.classes, dropout=settings.dropout
+        ),
+        shape,
+        settings,
+        seed,
+    )
+
+
+def _gcn(shape: Shape, settings: GCNSettings, seed: int) -> Classifier:
+    return _classifier(
+        lambda: networks.GCN(
+            shape.features,
+            settings.hidden,
+            shape.classes,
+            dropout=settings.dropout,
+            self_loops=settings.self_loops,
+        ),
+        shape,
+        settings,
+        seed,
+    )
+
+
+def _gat(shape: Shape, settings: GATSettings, seed: int) -> Classifier:
+    return _classifier(
+        lambda: networks.GAT(
+            shape.features,
+            settings.hidden,
+            shape.classes,
+            dropout=settings.dropout,
+            heads=settings.heads,
+            out_heads=settings.out_heads,
+        ),
+        shape,
+        settings,
+        seed,
+    )
+
+
+def _sgc(shape: Shape, settings: SGCSettings, seed: int) -> Classifier:
+    return _classifier(
+        lambda: networks.SGC(
+            shape.features, shape.classes, steps=settings.steps, self_loops=settings.self_loops
+        ),
+        shape,
+        settings,
+        seed,
+    )
+
+
+def _classifier(network: Any, shape: Shape, settings: SupervisedSettings, seed: int) -> Classifier:
+    return Classifier(
+        network,
+        shape,
+        scaling=settings.feature_scaling,
+        weight_decay=settings.weight_decay,
+        seed=seed,
+    )
+
+
+_TRAINING: dict[str, Any] = {
+    "epochs": 200,
+    "lr": 0.01,
+    "patience": 10,
+    "weight_decay": 5e-4,
+    "feature_scaling": "row",
+}
+_MLP: dict[str, Any] = {**_TRAINING, "hidden": 16, "dropout": 0.5}
+_GCN: dict[str, Any] = {**_MLP, "self_loops": 1.0}
+_GAT: dict[str, Any] = {
+    **_MLP,
+    "epochs": 100_000,
+    "lr": 0.005,
+    "patience": 100,
+    "hidden": 64,
+    "dropout": 0.6,
+    "heads": 8,
+    "out_heads": 1,
+}
+_SGC: dict[str, Any] = {
+    **_TRAINING,
+    "epochs": 100,
+    "lr": 0.2,
+    "patience": 0,
+    "weight_decay": 5e-6,
+    "steps": 2,
+    "self_loops": 1.0,
+}
+
+_FAST = "ours: chosen on training and validation nodes"
+_CITATION_NETWORKS = ("cora", "citeseer", "pubmed")
+
+
+def _presets(
+    base: dict[str, Any],
+    fast: dict[str, Any],
+    about: str,
+    ours: frozenset[str] = frozenset(),
+    **graphs: Any,
+) -> dict[str, Preset]:
+    """The published values for citation networks, ours for other graphs, and ours for all."""
+    stated = frozenset(base) - ours
+    return {
+        "fast": Preset(about=_FAST, base={**base, **fast}, ours=frozenset(base)),
+        "paper": Preset(
+            about=about,
+            base=base,
+            graphs=graphs,
+            ours=frozenset(base),
+            stated=dict.fromkeys(_CITATION_NETWORKS, stated),
+        ),
+    }
+
+
+MLP = Method(
+    name="mlp",
+    kind="supervised",
+    needs=("X", "Y"),
+    scope="the node itself: it sees no edges",
+    inductive=True,
+    paper="Kipf and Welling, Semi-Supervised Classification with GCN, ICLR 2017, as a baseline",
+    settings=MLPSettings,
+    presets=_presets(_MLP, {}, "the publication of GCN, whose values for citation networks it has"),
+    build=_mlp,
+    library="torch_geometric",
+)
+
+GCN = Method(
+    name="gcn",
+    kind="supervised",
+    needs=("X", "A", "Y"),
+    scope="A^2, by two convolutions",
+    inductive=True,
+    paper=(
+        "Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, "
+        "ICLR 2017"
+    ),
+    settings=GCNSettings,
+    presets=_presets(_GCN, {}, "the publication of GCN, and its values for other graphs"),
+    build=_gcn,
+    library="torch_geometric",
+)
+
+GAT = Method(
+    name="gat",
+    kind="supervised",
+    needs=("X", "A", "Y"),
+    scope="two steps of attention over neighbours",
+    inductive=True,
+    paper="Velickovic et al., Graph Attention Networks, ICLR 2018",
+    settings=GATSettings,
+    presets=_presets(
+        _GAT,
+        {},
+        "the publication of GAT, and its values for Cora for other graphs",
+        pubmed={"out_heads": 8, "weight_decay": 1e-3, "lr": 0.01},
+    ),
+    build=_gat,
+    weighs_edges=False,
+    library="torch_geometric",
+)
+
+SGC = Method(
+    name="sgc",
+    kind="supervised",
+    needs=("X", "A", "Y"),
+    scope="A^K X, its own features",
+    inductive=True,
+    paper="Wu et al., Simplifying Graph Convolutional Networks, ICML 2019",
+    settings=SGCSettings,
+    presets=_presets(
+        _SGC,
+        {},
+        "the publication of SGC and its public code; the weight decay is the code's default",
+        frozenset({"weight_decay"}),
+    ),
+    build=_sgc,
+    library="torch_geometric",
+)

@@ -1,0 +1,110 @@
+"""Autoencoders of graphs: representations tell which nodes are joined.
+
+    L = mean_joined sp(-z_v . c_k) + mean_apart sp(z_v . c_k) + KL / S,    sp(x) = log(1 + e^x)
+
+with z the patch view, c the contextual view (z itself at scope 0), over all pairs that are joined
+and as many random pairs that are not; nothing of the S x S scores is computed but these. KL, the
+divergence from the standard normal distribution, is the variational autoencoder's, where rows are
+means and logarithms of deviations, and z is drawn from them. Kipf and Welling, "Variational Graph
+Auto-Encoders", 2016; decoder and divergence are PyTorch Geometric's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from ugcl.objectives.objective import Edges, Objective
+
+MOST_LOG_DEVIATION = 10.0
+"""Logarithms of deviations are cut here, as PyTorch Geometric cuts them."""
+
+
+class Reconstruction(Objective):
+    """How badly inner products tell joined nodes from others.
+
+    Args:
+        autoencoder: PyTorch Geometric's `GAE`, or its `VGAE` for rows that are distributions.
+        variational: whether rows are means and logarithms of deviations, side by side.
+    """
+
+    def __init__(self, autoencoder: Any, *, variational: bool) -> None:
+        super().__init__()
+        self.autoencoder: nn.Module = autoencoder
+        self.variational = variational
+
+    def forward(
+        self,
+        pairs: Sequence[tuple[Tensor, Tensor]],
+        corrupted: Sequence[Tensor],
+        rng: np.random.Generator,
+        edges: Edges | None = None,
+    ) -> Tensor:
+        """The mean of the losses of all pairs."""
+        del corrupted
+        assert edges is not None
+        return torch.stack([self._loss(*pair, edges, rng) for pair in pairs]).mean()
+
+    def contrast(
+        self, patch: Tensor, context: Tensor, corrupted: Tensor | None, rng: np.random.Generator
+    ) -> Tensor:
+        """There is none without edges."""
+        raise NotImplementedError("a reconstruction needs the edges")
+
+    def _loss(
+        self, patch: Tensor, context: Tensor, edges: Edges, rng: np.random.Generator
+    ) -> Tensor:
+        same, divergence = context is patch, patch.new_zeros(())
+        if self.variational:
+            mean, deviation = _parts(patch)
+            divergence = self.autoencoder.kl_loss(mean, deviation) / patch.shape[0]  # type: ignore[operator]
+            noise = torch.from_numpy(rng.standard_normal(mean.shape, dtype=np.float32))
+            noise = noise.to(mean)
+            patch = _drawn(patch, noise)
+            context = patch if same else _drawn(context, noise)
+        size = patch.shape[0]
+        joined = torch.stack(edges)
+        apart = non_edges(joined, size, rng)
+        rows = patch if same else torch.cat([patch, context])
+        if not same:
+            joined, apart = (torch.cat([ends, ends.flip(0)], dim=1) for ends in (joined, apart))
+            shift = torch.tensor([[0], [size]], device=joined.device)
+            joined, apart = joined + shift, apart + shift
+        loss = softplus(-self._scores(rows, joined)).mean() + divergence
+        if apart.shape[1]:
+            loss = loss + softplus(self._scores(rows, apart)).mean()
+        return loss
+
+    def _scores(self, rows: Tensor, ends: Tensor) -> Tensor:
+        scores: Tensor = self.autoencoder.decoder(rows, ends, sigmoid=False)  # type: ignore[operator]
+        return scores
+
+
+def non_edges(joined: Tensor, size: int, rng: np.random.Generator) -> Tensor:
+    """Random pairs of nodes, about as many as there are edges, without those that are joined.
+
+    Args:
+        joined: 2 x E ends of edges, the first below the second, ordered by both.
+        size: S, the number of nodes.
+        rng: the source of randomness.
+    """
+    drawn = torch.from_numpy(np.sort(rng.integers(size, size=(2, joined.shape[1])), axis=0))
+    drawn = drawn.to(joined.device)
+    known, wanted = (ends[0] * size + ends[1] for ends in (joined, drawn))
+    place = torch.searchsorted(known, wanted).clamp_(max=known.numel() - 1)
+    return drawn[:, (known[place] != wanted) & (drawn[0] != drawn[1])]
+
+
+def _parts(rows: Tensor) -> tuple[Tensor, Tensor]:
+    mean, deviation = rows.chunk(2, dim=1)
+    return mean, deviation.clamp(max=MOST_LOG_DEVIATION)
+
+
+def _drawn(rows: Tensor, noise: Tensor) -> Tensor:
+    mean, deviation = _parts(rows)
+    return mean + noise * deviation.exp()

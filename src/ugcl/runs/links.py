@@ -1,0 +1,143 @@
+"""Scoring a run by the edges that it did not see, beside its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ugcl.data import non_edges
+from ugcl.errors import UGCLError
+from ugcl.evaluation import FeatureControls
+from ugcl.evaluation.compare import Estimate
+from ugcl.evaluation.links import LinkScore, best_similarity, pair_scores
+from ugcl.graph import Graph
+from ugcl.runs.compared import Compared, compared
+from ugcl.runs.folder import Run
+
+VALIDATION = 0.25
+"""The share of held-out edges that choices are made on, and that are not scored."""
+
+
+@dataclass(frozen=True)
+class LinkEvaluation:
+    """Scores of a run and of its controls.
+
+    Attributes:
+        counts: held-out edges to choose on and to score, each beside as many other pairs.
+        seed: the seed of the other pairs.
+        score: the run's.
+        controls: those of the controls, by name.
+        gains: how much more AUC the run has than each.
+        other: the score of the run it is compared with, and how much more AUC the run has.
+    """
+
+    counts: dict[str, int]
+    seed: int
+    score: LinkScore
+    controls: dict[str, LinkScore]
+    gains: dict[str, Estimate]
+    other: tuple[LinkScore, Estimate] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        result = {
+            "task": "links",
+            **self.score.to_json(),
+            "edges": self.counts,
+            "seed": self.seed,
+            "controls": {name: score.to_json() for name, score in self.controls.items()},
+            "differences": {name: gain.to_json() for name, gain in self.gains.items()},
+        }
+        if self.other is not None:
+            score, gain = self.other
+            result["against"] = {**score.to_json(), "difference": gain.to_json()}
+        return result
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Held-out edges and other pairs: some to choose on, the others to score."""
+
+    choose: tuple[Any, Any]
+    score: tuple[Any, Any]
+
+    @classmethod
+    def of(cls, graph: Graph, held_out: Any, seed: int) -> _Pairs:
+        """As many pairs that no edge joins, seen or held out, as there are held-out edges."""
+        rows, columns = held_out.T
+        missing = np.ones(len(held_out), dtype=np.float32)
+        held = type(graph.adjacency)((missing, (rows, columns)), shape=graph.adjacency.shape)
+        others = non_edges((graph.adjacency + held + held.T).tocsr(), len(held_out), seed)
+        rng = np.random.default_rng(seed)
+        count = max(1, round(VALIDATION * len(held_out)))
+        edges = rng.permutation(held_out)
+        return cls((edges[:count], others[:count]), (edges[count:], others[count:]))
+
+    def link_score(self, embeddings: Any, about: dict[str, Any]) -> LinkScore:
+        """The score of embeddings, by the similarity that is better on the pairs to choose on."""
+        _, similarity = best_similarity(embeddings, *self.choose)
+        edges, others = (pair_scores(embeddings, pairs, similarity) for pairs in self.score)
+        return LinkScore.of(edges, others, {**about, "similarity": similarity})
+
+
+def evaluate_links(
+    run: Run,
+    *,
+    seed: int = 0,
+    against: Run | None = None,
+    graph: str | None = None,
+    data_root: str | None = None,
+    device: str | None = None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> LinkEvaluation:
+    """Score a finished run by its held-out edges, beside as many pairs that no edge joins.
+
+    A quarter of the held-out edges decides between cosine and inner product, for the run as for the
+    controls, and how far the controls smooth and how they scale; the others are scored.
+
+    Args:
+        run: the run.
+        seed: the seed of the other pairs and of which edges are scored.
+        against: another run on the same graph that held out the same edges.
+        graph: where the run's graph is now, if it has moved.
+        data_root: the folder of raw data sets, where it is not that of training any more.
+        device: where to embed the untrained control.
+        tell: is told what takes time.
+    """
+    run.require_finished()
+    held_out = run.held_out()
+    if against is not None and not np.array_equal(against.held_out(), held_out):
+        raise UGCLError(
+            f"{against.path} held out other edges than {run.path}: train both with the same "
+            "--hold-out-edges and --split-seed"
+        )
+    who = compared(run, against, graph=graph, data_root=data_root, device=device)
+    pairs = _Pairs.of(who.graph, held_out, seed)
+    tell("choosing how far the controls smooth and how they scale, on validation edges")
+    score = pairs.link_score(who.run, {})
+    controls = _feature_controls(who, pairs)
+    controls |= {name: pairs.link_score(rows, {}) for name, rows in who.untrained.items()}
+    other = None if who.other is None else pairs.link_score(who.other, {})
+    return LinkEvaluation(
+        {"chosen_on": len(pairs.choose[0]), "scored": len(pairs.score[0])},
+        seed,
+        score,
+        controls,
+        {name: score.gain_over(each) for name, each in controls.items()},
+        None if other is None else (other, score.gain_over(other)),
+    )
+
+
+def _feature_controls(who: Compared, pairs: _Pairs) -> dict[str, LinkScore]:
+    """The controls of features and edges, each at its best on the pairs to choose on."""
+    best: dict[str, tuple[float, LinkScore]] = {}
+    for candidate, matrix in FeatureControls(who.graph).candidates():
+        area, _ = best_similarity(matrix, *pairs.choose)
+        name = candidate.control
+        if name not in best or area > best[name][0]:
+            about = {"scaling": candidate.scaling, "k": candidate.k}
+            best[name] = area, pairs.link_score(matrix, about)
+    return {name: score for name, (_, score) in best.items()}
