@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ugcl.evaluation.clusters import agreement, cluster_score
+
+partitions = st.integers(2, 25).flatmap(
+    lambda n: st.tuples(
+        *(st.lists(st.integers(0, 3), min_size=n, max_size=n).map(np.array) for _ in range(2))
+    )
+)
+
+
+@given(partitions)
+def test_the_matching_is_the_best_of_all(both: tuple[np.ndarray, np.ndarray]) -> None:
+    clusters, labels = both
+    best = max((np.array(names)[clusters] == labels).mean() for names in permutations(range(4)))
+    assert agreement(clusters, labels)["accuracy"] == pytest.approx(100 * best)
+
+
+@given(partitions, st.permutations(range(4)))
+def test_names_of_clusters_do_not_matter(
+    both: tuple[np.ndarray, np.ndarray], names: list[int]
+) -> None:
+    clusters, labels = both
+    assert agreement(np.array(names)[clusters], labels) == pytest.approx(
+        agreement(clusters, labels)
+    )
+    assert agreement(labels, labels) == pytest.approx({"nmi": 100, "ari": 100, "accuracy": 100})
+
+
+def blobs(count: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.arange(count) % 3
+    rng = np.random.default_rng(0)
+    return np.eye(3, 8)[labels] * 5 + 0.1 * rng.standard_normal((count, 8)), labels
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_clusters_that_are_there_are_found(kind: type) -> None:
+    rows, labels = blobs()
+    score = cluster_score(kind(rows), labels)
+    assert score.values == pytest.approx({"nmi": 100, "ari": 100, "accuracy": 100})
+
+
+def test_nodes_without_a_label_are_clustered_but_not_compared() -> None:
+    rows, labels = blobs()
+    labels = np.where(np.arange(60) < 30, labels, -1)
+    assert cluster_score(rows, labels).values["accuracy"] == pytest.approx(100)
+
+
+def test_the_length_of_rows_does_not_matter() -> None:
+    rows, labels = blobs()
+    scale = np.linspace(0.01, 100, 60)[:, None]
+    assert cluster_score(rows * scale, labels).values["nmi"] == pytest.approx(100)
+
+
+def test_one_seed_gives_one_result_and_the_tightest_start_counts() -> None:
+    rng = np.random.default_rng(0)
+    rows, labels = rng.standard_normal((80, 5)), np.arange(80) % 6
+    one, again = (cluster_score(rows, labels, starts=6) for _ in range(2))
+    assert one == again
+    assert one.deviations["nmi"] > 0
+    single = [cluster_score(rows, labels, starts=1, seed=seed) for seed in range(6)]
+    assert one.values in [score.values for score in single]
+    assert single[0].deviations == {"nmi": 0, "ari": 0, "accuracy": 0}

@@ -1,0 +1,189 @@
+"""The supervised networks beside PyTorch Geometric's layers as their documentation has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch.nn.functional import cross_entropy, elu, relu
+from torch_geometric.nn import GATConv, GCNConv, SGConv
+
+from conftest import make_graph
+from ugcl import Classifier, Graph, UGCLError
+from ugcl.methods import METHODS, Shape
+from ugcl.methods import networks as nets
+from ugcl.methods.classifier import Classifier as ClassifierModel
+from ugcl.training import new_optimiser, step
+
+GRAPH = make_graph(40)
+DENSE = torch.from_numpy(GRAPH.features.toarray())
+ENDS = torch.from_numpy(np.stack(GRAPH.adjacency.tocoo().coords).astype(np.int64))
+
+
+def outputs(network: nets.Network) -> tuple[Any, torch.Tensor]:
+    network.eval()
+    return network(*network.inputs(GRAPH.adjacency, GRAPH.features, "cpu"))
+
+
+def test_the_mlp_is_two_linear_layers() -> None:
+    network = nets.MLP(12, 5, 3, dropout=0.5)
+    hidden, scores = outputs(network)
+    expected = relu(DENSE @ network.linear.weight.T + network.linear.bias)
+    torch.testing.assert_close(hidden, expected)
+    torch.testing.assert_close(scores, network.second(expected))
+
+
+def test_the_gcn_is_two_convolutions_of_pytorch_geometric() -> None:
+    network = nets.GCN(12, 5, 3, dropout=0.5, self_loops=1.0)
+    first, second = GCNConv(12, 5), GCNConv(5, 3)
+    first.load_state_dict(
+        {"lin.weight": network.linear.weight, "bias": network.first.bias}  # type: ignore[union-attr]
+    )
+    second.load_state_dict(network.second.state_dict())
+    hidden, scores = outputs(network)
+    expected = relu(first(DENSE, ENDS))
+    torch.testing.assert_close(hidden, expected)
+    torch.testing.assert_close(scores, second(expected, ENDS))
+
+
+def test_the_gcn_sees_edge_weights_as_pytorch_geometric_does() -> None:
+    scale = sp.diags_array(np.linspace(0.2, 3, 40))
+    graph = Graph(scale @ GRAPH.adjacency @ scale, GRAPH.features)
+    network = nets.GCN(12, 5, 3, dropout=0.5, self_loops=1.0)
+    first = GCNConv(12, 5)
+    first.load_state_dict(
+        {"lin.weight": network.linear.weight, "bias": network.first.bias}  # type: ignore[union-attr]
+    )
+    hidden, _ = network.eval()(*network.inputs(graph.adjacency, graph.features, "cpu"))
+    weights = torch.from_numpy(graph.adjacency.tocoo().data.copy())
+    torch.testing.assert_close(hidden, relu(first(DENSE, ENDS, weights)))
+
+
+def test_the_gat_is_two_layers_of_attention_of_pytorch_geometric() -> None:
+    network = nets.GAT(12, 6, 3, dropout=0.6, heads=2, out_heads=4)
+    first = GATConv(12, 3, heads=2)
+    second = GATConv(6, 3, heads=4, concat=False)
+    held = network.first.state_dict()  # type: ignore[union-attr]
+    first.load_state_dict({**held, "lin.weight": network.linear.weight})
+    second.load_state_dict(network.second.state_dict())
+    hidden, scores = outputs(network)
+    expected = elu(first(DENSE, ENDS))
+    torch.testing.assert_close(hidden, expected)
+    torch.testing.assert_close(scores, second(expected, ENDS))
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_the_sgc_is_the_layer_of_pytorch_geometric(steps: int) -> None:
+    network = nets.SGC(12, 3, steps=steps, self_loops=1.0)
+    layer = SGConv(12, 3, K=steps)
+    layer.lin.load_state_dict(network.layer.state_dict())
+    _, scores = outputs(network)
+    torch.testing.assert_close(scores, layer(DENSE, ENDS))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, np.array])
+def test_dropout_drops_its_share_and_keeps_the_mean(kind: type) -> None:
+    network = nets.MLP(50, 5, 3, dropout=0.4).train()
+    features = np.ones((200, 50), dtype=np.float32)
+    (rows,) = network.inputs(None, kind(features), "cpu")
+    torch.manual_seed(0)
+    dropped = network._dropped(rows)
+    dense = torch.from_numpy(
+        dropped.to_scipy().toarray() if kind is sp.csr_array else dropped.numpy()
+    )
+    assert (dense == 0).float().mean() == pytest.approx(0.4, abs=0.02)
+    assert dense.mean() == pytest.approx(1, abs=0.05)
+    if kind is sp.csr_array:
+        torch.testing.assert_close(dropped.transpose.to_dense(), dense.T)
+
+
+@pytest.mark.parametrize("name", ["mlp", "gcn", "gat", "sgc"])
+def test_the_decay_adds_the_squares_of_the_right_weights(name: str) -> None:
+    """One step of Adam from a gradient of nothing but the decay moves these weights alone."""
+    method, decayed = METHODS[name], {"mlp": ("linear",), "gcn": ("linear", "first")}
+    settings = method.resolve("fast", GRAPH, {"weight_decay": 0.5, "lr": 0.01})
+    model = method.build(Shape.of(GRAPH), settings, 0)
+    assert isinstance(model, ClassifierModel)
+    with torch.no_grad():
+        for value in model.network.parameters():
+            value.fill_(1.0)
+    optimiser = new_optimiser(model, settings)
+    before = {key: value.clone() for key, value in model.network.named_parameters()}
+    step(lambda epoch: sum(0 * v.sum() for v in model.network.parameters()), optimiser, 0)
+    for key, value in model.network.named_parameters():
+        moves = name not in decayed or key.split(".")[0] in decayed[name]
+        assert torch.equal(value, before[key]) != moves, key
+
+
+@pytest.mark.parametrize("name", ["mlp", "gcn", "gat", "sgc"])
+def test_the_loss_is_the_cross_entropy_of_training_nodes(name: str) -> None:
+    method = METHODS[name]
+    given = {} if name == "sgc" else {"dropout": 0.0}
+    settings = method.resolve("fast", GRAPH, given)
+    model = method.build(Shape.of(GRAPH), settings, 0)
+    loss = model.pretext(GRAPH, "cpu")(0).item()
+    held = model.validate()
+    assert isinstance(model, ClassifierModel)
+    scores = torch.log(torch.from_numpy(model.predict(GRAPH, "cpu")))
+    labels = torch.from_numpy(np.array(GRAPH.labels))
+    for found, part in ((loss, "train"), (held, "val")):
+        nodes = torch.from_numpy(GRAPH.splits[part].copy())
+        expected = cross_entropy(scores[nodes], labels[nodes])
+        assert found == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_the_weights_that_were_best_on_validation_nodes_are_kept() -> None:
+    """Every epoch's accuracy there, against that of what is kept."""
+    method = METHODS["gcn"]
+    settings = method.resolve("fast", GRAPH, {"lr": 0.3, "dropout": 0.8})
+    model = method.build(Shape.of(GRAPH), settings, 0)
+    assert isinstance(model, ClassifierModel)
+    loss_of, optimiser = model.pretext(GRAPH, "cpu"), new_optimiser(model, settings)
+    nodes, labels = GRAPH.splits["val"], GRAPH.labels
+    assert labels is not None
+    seen = []
+    for epoch in range(30):
+        step(loss_of, optimiser, epoch)
+        loss = model.validate()
+        with torch.no_grad():
+            scores = model.network(*model._inputs(GRAPH, "cpu"))[1]
+        accuracy = (scores.argmax(dim=1).numpy() == labels)[nodes].mean()
+        seen.append((accuracy, -loss))
+        kept = (model.predict(GRAPH, "cpu").argmax(axis=1) == labels)[nodes].mean()
+        assert kept == max(seen)[0]
+        np.testing.assert_allclose(model.best.tolist(), [max(seen)[0], -max(seen)[1]], rtol=1e-6)
+    assert seen.index(max(seen)) < 29
+
+
+def test_training_stops_by_the_loss_on_validation_nodes() -> None:
+    patient, eager = (
+        Classifier("gcn", epochs=400, options={"patience": patience, "lr": 0.1}).fit(GRAPH)
+        for patience in (0, 5)
+    )
+    assert len(patient.loss_) == 400
+    assert len(eager.loss_) < 200
+    assert eager.loss_ == patient.loss_[: len(eager.loss_)]
+
+
+def test_a_classifier_learns_and_predicts_another_graph() -> None:
+    unseen = make_graph(60, seed=7)
+    for name in ("mlp", "gcn", "gat", "sgc"):
+        learner = Classifier(name, epochs=200, options={"patience": 0}, seed=1).fit(GRAPH)
+        assert unseen.labels is not None
+        right = (learner.predict(replace(unseen, labels=None, splits={})) == unseen.labels).mean()
+        assert right > 0.5, name
+        np.testing.assert_array_equal(learner.classes_, [0, 1, 2])
+
+
+def test_a_method_without_labels_is_no_classifier() -> None:
+    with pytest.raises(UGCLError, match=r"^ugcl learns without labels and predicts none: use Emb"):
+        Classifier("ugcl").fit(GRAPH)
+
+
+def test_heads_must_share_the_width() -> None:
+    with pytest.raises(UGCLError, match=r"^--hidden 10 cannot be shared out to --heads 4: use a "):
+        METHODS["gat"].resolve("fast", GRAPH, {"hidden": 10, "heads": 4})

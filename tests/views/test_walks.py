@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import make_graph
+from ugcl import Graph
+from ugcl.views import Walker
+
+LOLLIPOP = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4]]
+
+
+def adjacency_of(
+    pairs: list[list[int]], weights: list[float] | None = None, size: int = 5
+) -> object:
+    return Graph.from_edges(pairs, np.eye(size), weights=weights).adjacency
+
+
+@given(
+    length=st.integers(2, 12),
+    p=st.sampled_from([0.1, 1.0, 5.0]),
+    q=st.sampled_from([0.2, 1.0, 8.0]),
+    seed=st.integers(0, 4),
+)
+def test_walks_go_along_edges_from_every_node_that_has_one(
+    length: int, p: float, q: float, seed: int
+) -> None:
+    graph = make_graph(30, seed=seed)
+    walks = Walker(graph.adjacency, p, q).walks(length, np.random.default_rng(seed))
+    joined = graph.adjacency.toarray() > 0
+    assert all(joined[walks[:, i], walks[:, i + 1]].all() for i in range(length - 1))
+    np.testing.assert_array_equal(
+        np.sort(walks[:, 0]), np.flatnonzero(np.diff(graph.adjacency.indptr))
+    )
+
+
+def test_a_node_without_neighbours_is_in_no_walk() -> None:
+    walks = Walker(adjacency_of([[0, 1], [3, 4]])).walks(6, np.random.default_rng(0))
+    assert set(walks.ravel().tolist()) == {0, 1, 3, 4}
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 3.0, 0.5, 2.0, 0.25]])
+@pytest.mark.parametrize(("p", "q"), [(1.0, 1.0), (0.25, 4.0), (4.0, 0.25), (0.5, 0.5), (3.0, 2.0)])
+def test_steps_have_the_published_probabilities(
+    p: float, q: float, weights: list[float] | None
+) -> None:
+    """Each step from t over v against `alpha(t, x) w(v, x)`, node by node as it is printed."""
+    adjacency = adjacency_of(LOLLIPOP, weights)
+    dense = adjacency.toarray()
+    walker, rng = Walker(adjacency, p, q), np.random.default_rng(0)
+    seen: dict[tuple[int, int], Counter[int]] = {}
+    for _ in range(1200):
+        for walk in walker.walks(12, rng).tolist():
+            for (t, v), (_, x) in pairwise(pairwise(walk)):
+                seen.setdefault((t, v), Counter())[x] += 1
+    assert len(seen) == 2 * len(LOLLIPOP)
+    for (t, v), counts in seen.items():
+        factors = [1 / p if x == t else 1 if dense[t, x] else 1 / q for x in range(5)]
+        expected = dense[v] * factors
+        expected /= expected.sum()
+        total = sum(counts.values())
+        for x in range(5):
+            error = np.sqrt(max(expected[x] * (1 - expected[x]), 1e-12) / total)
+            assert abs(counts[x] / total - expected[x]) < 5 * error + 1e-9, (t, v, x)
+
+
+def test_a_walk_that_hardly_returns_hardly_returns() -> None:
+    graph = make_graph(60)
+    away, back = (
+        Walker(graph.adjacency, p, 1.0).walks(30, np.random.default_rng(0)) for p in (50.0, 0.02)
+    )
+    returns = [(walks[:, 2:] == walks[:, :-2]).mean() for walks in (away, back)]
+    assert returns[0] < 0.1 < 0.8 < returns[1]
+
+
+def test_large_numbers_of_nodes_do_not_overflow() -> None:
+    size = 70_000  # more than the root of 2^32
+    ring = np.arange(size)
+    ends = (np.concatenate([ring, (ring + 1) % size]), np.concatenate([(ring + 1) % size, ring]))
+    adjacency = sp.csr_array((np.ones(2 * size, np.float32), ends), shape=(size, size))
+    adjacency.indices, adjacency.indptr = (
+        part.astype(np.int32) for part in (adjacency.indices, adjacency.indptr)
+    )
+    walks = Walker(adjacency, 1e6, 1.0).walks(5, np.random.default_rng(0))
+    assert ((walks[:, 4] - walks[:, 0]) % size != 0).mean() > 0.99
