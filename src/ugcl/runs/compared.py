@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ugcl.errors import UGCLError
@@ -17,7 +17,7 @@ class Compared:
     """Embeddings of one graph.
 
     Attributes:
-        graph: the graph, as the run sees it.
+        graph: the graph, without the edges that the run did not see, and with its own split.
         run: the run's.
         other: those of the run it is compared with; None without one.
         untrained: by name, those of the run's own model before training; none for a method that is
@@ -52,6 +52,8 @@ def compared(
             each.require_finished()
     whole = run.config.load_graph(graph, data_root)
     seen, _ = run.config.seen(whole)
+    if run.config.split:
+        seen = replace(seen, splits=whole.splits)
     where = resolve_device(device or run.config.device)
     untrained = {}
     if method_named(run.config.method).trained:

@@ -106,7 +106,8 @@ class Run:
         file = self.embeddings_file
         try:
             if file.name == SPARSE:
-                found = sp.csr_array(sp.load_npz(file))
+                with file.open("rb") as stream:
+                    found = sp.csr_array(sp.load_npz(stream))
             else:
                 found = np.load(file, mmap_mode="r", allow_pickle=False)
             if found.ndim != 2 or not all_finite(found):
