@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 from ugcl.data import DATASETS
@@ -141,14 +141,14 @@ def _compared(folder: Path, chosen: Callable[[str], bool]) -> Iterator[str]:
                 )
 
 
-def methods(folder: Path) -> Iterator[str]:
+def methods(folder: Path, wanted: Callable[[str], bool] = lambda name: True) -> Iterator[str]:
     """A line for each data set, method and variant: one split beside the published, and many."""
     heads = ["data set", "method", "settings", "authors' probe", "published", "honest probe"]
     heads += ["splits", "many splits", "untrained", "best control", "gain over it"]
     yield f"| {' | '.join(heads)} |"
     yield "|" + "---|" * len(heads)
     for study in by_method(folder):
-        for variant in variants(study):
+        for variant in variants(study) if wanted(study["method"]) else ():
             honest, paper = (row_of(study, variant, probe) for probe in ("honest", "paper"))
             best, mean = best_control(honest)
             cells = [
@@ -165,6 +165,71 @@ def methods(folder: Path) -> Iterator[str]:
                 gain(honest["differences"][best]),
             ]
             yield f"| {' | '.join(cells)} |"
+
+
+def unsupervised(folder: Path) -> Iterator[str]:
+    """As `methods`, of the baselines that learn without labels."""
+    yield from methods(folder, lambda name: not METHODS[name].supervised)
+
+
+def supervised(folder: Path) -> Iterator[str]:
+    """A line for each data set, method that learns from labels, and variant."""
+    heads = ["data set", "method", "settings", "one split", "published", "splits", "many splits"]
+    heads += ["best control", "gain over it", "seconds"]
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for study in by_method(folder):
+        for variant in variants(study) if METHODS[study["method"]].supervised else ():
+            row = row_of(study, variant, "predictions")
+            best, mean = best_control(row)
+            cells = [
+                study["graph"],
+                study["method"],
+                f"`{variant}`",
+                figure(row["accuracy"]),
+                figure(study["published"]),
+                str(row["splits"]),
+                figure(row["accuracy_mean"]),
+                f"{mean:.1f} ({best})",
+                gain(row["differences"][best]),
+                f"{row['training_seconds'][0]:.0f}",
+            ]
+            yield f"| {' | '.join(cells)} |"
+
+
+def tasks(folder: Path) -> Iterator[str]:
+    """A line for each data set and method, and for its controls: links and clusters."""
+    heads = ["data set", "method", "seeds", "AUC", "AP", "Hits@100", "NMI", "ARI", "accuracy"]
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * len(heads)
+    for path in sorted((folder / "tasks").glob("*.json")):
+        read = json.loads(path.read_text("utf-8"))
+        controls = [row for row in read["rows"] if row["method"] == "ugcl"]
+        for name in ("pca", "smooth", "raw"):
+            yield _task_line(
+                read["graph"],
+                f"{name}, chosen",
+                [row["links"]["controls"][name] for row in controls[:1]],
+                [row["clusters"]["controls"].get(name) for row in controls[:1]],
+            )
+        for name in METHODS:
+            rows = [row for row in read["rows"] if row["method"] == name]
+            if rows:
+                links, clusters = ([row[task] for row in rows] for task in ("links", "clusters"))
+                yield _task_line(read["graph"], f"`{name}`", links, clusters)
+
+
+def _task_line(graph: str, name: str, links: list[Any], clusters: list[Any]) -> str:
+    cells = [graph, name, str(len(links))]
+    cells += [_spread([row[key] for row in links]) for key in ("auc", "average_precision")]
+    cells.append(_spread([row["hits"]["100"] for row in links]))
+    for key in ("nmi", "ari", "accuracy"):
+        cells.append("-" if None in clusters else _spread([row[key][0] for row in clusters]))
+    return f"| {' | '.join(cells)} |"
+
+
+def _spread(values: list[float]) -> str:
+    return figure((fmean(values), stdev(values) if len(values) > 1 else None))
 
 
 def tuned(folder: Path) -> Iterator[str]:
@@ -248,4 +313,6 @@ if __name__ == "__main__":
     print(*one_split(found), "", *many_splits(found), "", *choices(place), sep="\n")
     print("", *negatives(place), "", *fast(place), "", sep="\n")
     print(*methods(place / "methods"), "", *tuned(place / "methods"), "", sep="\n")
-    print(*each_scope(place / "methods"), sep="\n")
+    print(*each_scope(place / "methods"), "", sep="\n")
+    others = place / "baselines"
+    print(*unsupervised(others), "", *supervised(others), "", *tasks(others), sep="\n")

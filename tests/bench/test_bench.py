@@ -202,3 +202,17 @@ def test_a_file_of_another_kind_is_kept(
     assert main(["bench", "memory", saved, "--methods", "ggd", "--out", str(out)]) != 0
     assert "is not a measurement of memory" in capsys.readouterr().err
     assert out.read_text() == text
+
+
+def test_walks_are_timed_for_walks_that_look_back_and_one_that_does_not(
+    graph_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["bench", "walks", str(graph_file), "--walks", "2", "--length", "5"]
+    assert main([*arguments, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [(row["p"], row["q"]) for row in result["rows"]] == [(1, 1), (0.25, 4), (4, 0.25)]
+    assert all(row["seconds"] > 0 for row in result["rows"])
+    steps = {round(row["seconds"] * row["steps_per_second"]) for row in result["rows"]}
+    assert len(steps) == 1
+    assert main(arguments) == 0
+    assert "2 walks of 5 nodes from every node of" in capsys.readouterr().out

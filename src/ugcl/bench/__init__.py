@@ -5,5 +5,14 @@ from ugcl.bench.memory import bench_memory
 from ugcl.bench.scaling import bench_embed, bench_scaling
 from ugcl.bench.step import bench_step
 from ugcl.bench.suite import bench_suite
+from ugcl.bench.walks import bench_walks
 
-__all__ = ["bench_embed", "bench_memory", "bench_scaling", "bench_step", "bench_suite", "machine"]
+__all__ = [
+    "bench_embed",
+    "bench_memory",
+    "bench_scaling",
+    "bench_step",
+    "bench_suite",
+    "bench_walks",
+    "machine",
+]

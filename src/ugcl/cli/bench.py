@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ugcl.bench import bench_embed, bench_memory, bench_scaling, bench_step, bench_suite, machine
+from ugcl.bench import (
+    bench_embed,
+    bench_memory,
+    bench_scaling,
+    bench_step,
+    bench_suite,
+    bench_walks,
+    machine,
+)
 from ugcl.cli.common import (
     add_command,
     add_data_root,
@@ -77,6 +85,19 @@ def register(commands: Any) -> None:
         "--settings", default="paper", metavar="PRESET", help="which preset (default: paper)"
     )
     add_data_root(held)
+    walked = add_command(
+        kinds,
+        "walks",
+        walks,
+        "measure the random walks of deepwalk and node2vec",
+        "ugcl bench walks pubmed --walks 10 --length 80",
+    )
+    walked.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
+    walked.add_argument(
+        "--walks", type=whole(1), default=10, help="walks from every node (default: 10)"
+    )
+    walked.add_argument("--length", type=whole(2), default=80, help="nodes of a walk (default: 80)")
+    add_data_root(walked)
     whole_suite = add_command(
         kinds,
         "suite",
@@ -88,7 +109,7 @@ def register(commands: Any) -> None:
         "--out", required=True, metavar="DIR", help="where to write bench.json and bench.png"
     )
     add_data_root(whole_suite)
-    for each in (one, grown, embedded, held, whole_suite):
+    for each in (one, grown, embedded, held, walked, whole_suite):
         each.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
 
 
@@ -129,6 +150,35 @@ def embed(arguments: argparse.Namespace) -> int:
         print_json({**result, "machine": machine()})
     else:
         _print_embed(result)
+    return 0
+
+
+def walks(arguments: argparse.Namespace) -> int:
+    """Measure random walks."""
+    use_threads(arguments.threads)
+    result = bench_walks(
+        arguments.graph,
+        walks=arguments.walks,
+        length=arguments.length,
+        data_root=arguments.data_root,
+    )
+    if arguments.json:
+        print_json({**result, "machine": machine()})
+        return 0
+    print(
+        f"{result['walks']} walks of {result['length']} nodes from every node of {result['graph']}"
+    )
+    print_table(
+        ("p, q", "seconds", "million steps a second"),
+        (
+            (
+                f"{row['p']:g}, {row['q']:g}",
+                f"{row['seconds']:.2f}",
+                f"{row['steps_per_second'] / 1e6:.1f}",
+            )
+            for row in result["rows"]
+        ),
+    )
     return 0
 
 
