@@ -368,7 +368,7 @@ def test_damaged_sparse_embeddings_are_told(tmp_path: Path, damage: bytes) -> No
 
 def test_smooth_is_the_power_of_the_adjacency(large_file: Path, tmp_path: Path) -> None:
     config, graph = new_config(
-        str(large_file), method="smooth", given={"scope": 3, "feature_scaling": "none"}
+        str(large_file), method="smooth", given={"scope": 3, "self_loops": 1.0}
     )
     run = open_run(tmp_path / "run", config, graph, resume=False)
     train_run(run, graph)

@@ -93,21 +93,34 @@ _BASE: dict[str, Any] = {
     "feature_scaling": "none",
 }
 
-PRESETS = {
-    "fast": Preset(
-        about="ours: chosen on training and validation nodes",
-        base={**_BASE, "hidden": 256, "inner": 256, "feature_scaling": "l2"},
-        ours=frozenset(_BASE),
-    ),
-    "paper": Preset(about="the publication of GAE and VGAE and its public code", base=_BASE),
+_FAST: dict[str, Any] = {
+    **_BASE,
+    "epochs": 60,
+    "lr": 1e-3,
+    "hidden": 256,
+    "inner": 256,
+    "feature_scaling": "l2",
 }
+
+
+def _presets(**graphs: Any) -> dict[str, Preset]:
+    return {
+        "fast": Preset(
+            about="ours: chosen on training and validation nodes",
+            base={**_FAST, **graphs.pop("base", {})},
+            graphs=graphs,
+            ours=frozenset(_BASE),
+        ),
+        "paper": Preset(about="the publication of GAE and VGAE and its public code", base=_BASE),
+    }
+
 
 _PAPER = "Kipf and Welling, Variational Graph Auto-Encoders, NIPS Workshop 2016"
 
 GAE = Method.of(
     RECIPE,
     AutoencoderSettings,
-    PRESETS,
+    _presets(),
     name="gae",
     kind="unsupervised",
     scope="the node itself",
@@ -118,7 +131,7 @@ GAE = Method.of(
 VGAE = Method.of(
     VARIATIONAL_RECIPE,
     AutoencoderSettings,
-    PRESETS,
+    _presets(base={"epochs": 100}, cora={"epochs": 200}, citeseer={"epochs": 200}),
     name="vgae",
     kind="unsupervised",
     scope="the node itself",

@@ -220,7 +220,7 @@ DEEPWALK = Method(
     presets={
         "fast": Preset(
             about=_OURS,
-            base={**_DEEPWALK, "epochs": 10, "walk_length": 80, "negatives": 5},
+            base={**_DEEPWALK, "epochs": 10, "lr": 0.05, "walk_length": 80, "negatives": 5},
             ours=frozenset(_DEEPWALK),
         ),
         "paper": Preset(
@@ -242,7 +242,7 @@ NODE2VEC = Method(
     paper=("Grover and Leskovec, node2vec: Scalable Feature Learning for Networks, KDD 2016"),
     settings=Node2vecSettings,
     presets={
-        "fast": Preset(about=_OURS, base=_NODE2VEC, ours=frozenset(_NODE2VEC)),
+        "fast": Preset(about=_OURS, base={**_NODE2VEC, "lr": 0.05}, ours=frozenset(_NODE2VEC)),
         "paper": Preset(
             about="the publication of node2vec, which chooses p and q for each graph",
             base=_NODE2VEC,
