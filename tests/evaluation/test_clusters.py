@@ -41,7 +41,14 @@ def blobs(count: int = 60) -> tuple[np.ndarray, np.ndarray]:
     return np.eye(3, 8)[labels] * 5 + 0.1 * rng.standard_normal((count, 8)), labels
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def with_wide_indices(rows: np.ndarray) -> sp.csr_array:
+    """Sparse, with indices of 64 bits, which k-means of scikit-learn does not take."""
+    matrix = sp.csr_array(rows)
+    wide = (matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64))
+    return sp.csr_array((matrix.data, *wide), shape=matrix.shape)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, with_wide_indices])
 def test_clusters_that_are_there_are_found(kind: type) -> None:
     rows, labels = blobs()
     score = cluster_score(kind(rows), labels)

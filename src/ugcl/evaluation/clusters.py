@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -62,7 +63,7 @@ def cluster_score(
     """
     known = labels >= 0
     classes = np.unique(labels[known]).size
-    rows = normalize(embeddings)
+    rows = _narrow(normalize(embeddings))
     found = []
     for start in range(starts):
         means = KMeans(classes, n_init=1, random_state=seed + start).fit(rows)
@@ -70,6 +71,14 @@ def cluster_score(
     best = min(found, key=lambda pair: pair[0])[1]
     spread = {name: float(np.std([each[name] for _, each in found])) for name in MEASURES}
     return ClusterScore(best, spread)
+
+
+def _narrow(rows: Any) -> Any:
+    """A sparse matrix with indices of 32 bits, which k-means asks for; a dense one as it is."""
+    if not sp.issparse(rows):
+        return rows
+    indices, starts = (part.astype(np.int32) for part in (rows.indices, rows.indptr))
+    return sp.csr_array((rows.data, indices, starts), shape=rows.shape)
 
 
 def agreement(clusters: npt.NDArray[Any], labels: Labels) -> dict[str, float]:
