@@ -8,10 +8,11 @@ import math
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 import torch
 
+from ugcl.data import SplitKind
 from ugcl.errors import UGCLError
 from ugcl.evaluation import Estimate
 from ugcl.methods import METHODS, method_named
@@ -76,6 +77,17 @@ def add_data_root(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder of raw data sets (default: UGCL_DATA, else ~/.cache/ugcl)",
     )
+
+
+def add_split(parser: argparse.ArgumentParser, use: str, seed_use: str) -> None:
+    """Add which split, and its seed; `use` and `seed_use` begin their help."""
+    parser.add_argument(
+        "--split",
+        choices=get_args(SplitKind),
+        help=f"{use}the graph's own split (default where it has one), 20 random nodes a class, or "
+        "a random 10/10/80 %%",
+    )
+    parser.add_argument("--split-seed", type=whole(0), metavar="K", help=f"{seed_use} (default: 0)")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from ugcl.cli.common import (
     add_command,
     add_compute_options,
     add_data_root,
+    add_split,
     figure,
     interval,
     print_json,
@@ -18,7 +19,6 @@ from ugcl.cli.common import (
     use_threads,
     whole,
 )
-from ugcl.data import SplitKind
 from ugcl.errors import UGCLError
 from ugcl.evaluation import CONTROLS, Estimate
 from ugcl.evaluation.clusters import MEASURES, STARTS
@@ -72,18 +72,7 @@ def register(commands: Any) -> None:
         "nodes (default); paper: the authors' probe; predictions: those of a method that learned "
         "from labels (default for such)",
     )
-    parser.add_argument(
-        "--split",
-        choices=get_args(SplitKind),
-        help="the graph's own split (default where it has one), 20 random nodes a class, or a "
-        "random 10/10/80 %%",
-    )
-    parser.add_argument(
-        "--split-seed",
-        type=whole(0),
-        metavar="K",
-        help="seed of a random split, the first one with --splits (default: 0)",
-    )
+    add_split(parser, "", "seed of a random split, the first one with --splits")
     parser.add_argument(
         "--splits",
         type=whole(2),

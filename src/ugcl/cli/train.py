@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from ugcl.cli.common import (
     INTERRUPTED,
@@ -13,6 +13,7 @@ from ugcl.cli.common import (
     add_compute_options,
     add_data_root,
     add_settings,
+    add_split,
     given_settings,
     print_json,
     say,
@@ -20,7 +21,6 @@ from ugcl.cli.common import (
     whole,
 )
 from ugcl.cli.progress import Progress
-from ugcl.data import SplitKind
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
@@ -50,17 +50,10 @@ def register(commands: Any) -> None:
         metavar="R",
         help="remove this share of the edges before training, for ugcl evaluate --task links",
     )
-    parser.add_argument(
-        "--split",
-        choices=get_args(SplitKind),
-        help="for a method that learns from labels: the graph's own split (default where it has "
-        "one), 20 random nodes a class, or a random 10/10/80 %%",
-    )
-    parser.add_argument(
-        "--split-seed",
-        type=whole(0),
-        metavar="K",
-        help="seed of a random split and of the edges that are held out (default: 0)",
+    add_split(
+        parser,
+        "for a method that learns from labels: ",
+        "seed of a random split and of the edges that are held out",
     )
     parser.add_argument("--config", metavar="FILE", help="repeat the run that wrote this file")
     parser.add_argument("--seed", type=whole(0), help="training seed (default: 0)")

@@ -26,9 +26,8 @@ from ugcl.methods.extras import required
 from ugcl.methods.method import Method
 from ugcl.methods.options import whole
 from ugcl.methods.presets import Preset
-from ugcl.methods.recipe import Recipe, RecipeSettings
+from ugcl.methods.recipe import Recipe, RecipeSettings, graph_with_edges
 from ugcl.objectives import Reconstruction
-from ugcl.views import WithEdges
 
 
 @dataclass(frozen=True)
@@ -36,17 +35,6 @@ class AutoencoderSettings(RecipeSettings):
     """What the two autoencoders have."""
 
     inner: int = whole("width of the first convolution", 1)
-
-
-def _views(
-    settings: AutoencoderSettings,
-    adjacency: Any,
-    features: Any,
-    *,
-    seed: int,
-    device: torch.device | str,
-) -> WithEdges:
-    return WithEdges(adjacency, features, self_loops=settings.self_loops, seed=seed, device=device)
 
 
 def _plain(num_features: int, settings: AutoencoderSettings, generator: torch.Generator) -> DeepGCN:
@@ -74,10 +62,12 @@ def _variational_objective(
     return Reconstruction(models.VGAE(nn.Identity()), variational=True)
 
 
-RECIPE: Recipe[AutoencoderSettings] = Recipe(views=_views, encoder=_plain, objective=_objective)
+RECIPE: Recipe[AutoencoderSettings] = Recipe(
+    views=graph_with_edges, encoder=_plain, objective=_objective
+)
 
 VARIATIONAL_RECIPE: Recipe[AutoencoderSettings] = Recipe(
-    views=_views, encoder=_variational, objective=_variational_objective
+    views=graph_with_edges, encoder=_variational, objective=_variational_objective
 )
 
 _BASE: dict[str, Any] = {

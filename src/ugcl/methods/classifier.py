@@ -95,7 +95,7 @@ class Classifier(ScaledModel, Predictor):
         best_accuracy, best_loss = self.best.tolist()
         if (accuracy, -loss) > (best_accuracy, -best_loss):
             self.kept.load_state_dict(self.network.state_dict())
-            self.best.copy_(torch.tensor([accuracy, loss]))
+            self.best.copy_(torch.tensor([accuracy, loss], dtype=self.best.dtype))
         return loss
 
     @torch.no_grad()

@@ -28,9 +28,8 @@ from ugcl.graph import Graph
 from ugcl.methods.method import Method
 from ugcl.methods.options import All, number, whole, whole_or_all
 from ugcl.methods.presets import Preset
-from ugcl.methods.recipe import Recipe, RecipeSettings
+from ugcl.methods.recipe import Recipe, RecipeSettings, graph_with_edges
 from ugcl.objectives import GraphicalMI
-from ugcl.views import WithEdges
 
 
 @dataclass(frozen=True)
@@ -55,17 +54,6 @@ class GMISettings(RecipeSettings):
         )
 
 
-def _views(
-    settings: GMISettings,
-    adjacency: Any,
-    features: Any,
-    *,
-    seed: int,
-    device: torch.device | str,
-) -> WithEdges:
-    return WithEdges(adjacency, features, self_loops=settings.self_loops, seed=seed, device=device)
-
-
 def _encoder(num_features: int, settings: GMISettings, generator: torch.Generator) -> Encoder:
     if settings.layers == 1:
         return GCN(num_features, settings.hidden, generator)
@@ -87,7 +75,7 @@ def _objective(settings: GMISettings, generator: torch.Generator) -> GraphicalMI
 
 
 RECIPE: Recipe[GMISettings] = Recipe(
-    views=_views, encoder=_encoder, auxiliary=_features, objective=_objective
+    views=graph_with_edges, encoder=_encoder, auxiliary=_features, objective=_objective
 )
 
 _BASE: dict[str, Any] = {

@@ -19,7 +19,7 @@ from ugcl.methods.scaled import ScaledModel, feature_scaling
 from ugcl.methods.settings import TrainedSettings
 from ugcl.objectives import Objective, unit_rows
 from ugcl.scope import Power, Scope, ScopeName, normalised_adjacency, scope_of
-from ugcl.views import Drawn, FeatureScaling, View, Views
+from ugcl.views import Drawn, FeatureScaling, View, Views, WithEdges
 
 Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
 
@@ -217,6 +217,18 @@ class RecipeModel(ScaledModel, Generic[S]):
 def one_convolution(num_features: int, settings: RecipeSettings, generator: torch.Generator) -> GCN:
     """The paper's encoder, which most methods have: one graph convolution."""
     return GCN(num_features, settings.hidden, generator)
+
+
+def graph_with_edges(
+    settings: RecipeSettings,
+    adjacency: Any,
+    features: Any,
+    *,
+    seed: int,
+    device: torch.device | str,
+) -> WithEdges:
+    """The views of methods that see the graph itself, and ask which nodes are joined."""
+    return WithEdges(adjacency, features, self_loops=settings.self_loops, seed=seed, device=device)
 
 
 def _chosen(scope: int | ScopeName | Auto) -> Scope:

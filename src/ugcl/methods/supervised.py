@@ -13,6 +13,7 @@ decay is tuned for each graph, by a search that its publication does not list th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,67 +79,42 @@ class SGCSettings(SupervisedSettings):
     self_loops: float = number("weight of each node's edge to itself", least=0)
 
 
-def _mlp(shape: Shape, settings: MLPSettings, seed: int) -> Classifier:
-    return _classifier(
-        lambda: networks.MLP(
-            shape.features, settings.hidden, shape.classes, dropout=settings.dropout
-        ),
-        shape,
-        settings,
-        seed,
-    )
+def _learner(
+    network: Callable[[Shape, Any], networks.Network],
+) -> Callable[[Shape, Any, int], Classifier]:
+    """From the graph's shape, the settings and the seed to a model that learns by a network."""
+
+    def build(shape: Shape, settings: SupervisedSettings, seed: int) -> Classifier:
+        return Classifier(
+            lambda: network(shape, settings),
+            shape,
+            scaling=settings.feature_scaling,
+            weight_decay=settings.weight_decay,
+            seed=seed,
+        )
+
+    return build
 
 
-def _gcn(shape: Shape, settings: GCNSettings, seed: int) -> Classifier:
-    return _classifier(
-        lambda: networks.GCN(
-            shape.features,
-            settings.hidden,
-            shape.classes,
-            dropout=settings.dropout,
-            self_loops=settings.self_loops,
-        ),
-        shape,
-        settings,
-        seed,
-    )
+def _mlp(shape: Shape, settings: MLPSettings) -> networks.MLP:
+    sizes = shape.features, settings.hidden, shape.classes
+    return networks.MLP(*sizes, dropout=settings.dropout)
 
 
-def _gat(shape: Shape, settings: GATSettings, seed: int) -> Classifier:
-    return _classifier(
-        lambda: networks.GAT(
-            shape.features,
-            settings.hidden,
-            shape.classes,
-            dropout=settings.dropout,
-            heads=settings.heads,
-            out_heads=settings.out_heads,
-        ),
-        shape,
-        settings,
-        seed,
-    )
+def _gcn(shape: Shape, settings: GCNSettings) -> networks.GCN:
+    sizes = shape.features, settings.hidden, shape.classes
+    return networks.GCN(*sizes, dropout=settings.dropout, self_loops=settings.self_loops)
 
 
-def _sgc(shape: Shape, settings: SGCSettings, seed: int) -> Classifier:
-    return _classifier(
-        lambda: networks.SGC(
-            shape.features, shape.classes, steps=settings.steps, self_loops=settings.self_loops
-        ),
-        shape,
-        settings,
-        seed,
-    )
+def _gat(shape: Shape, settings: GATSettings) -> networks.GAT:
+    sizes, heads = (shape.features, settings.hidden, shape.classes), settings.heads
+    out_heads = settings.out_heads
+    return networks.GAT(*sizes, dropout=settings.dropout, heads=heads, out_heads=out_heads)
 
 
-def _classifier(network: Any, shape: Shape, settings: SupervisedSettings, seed: int) -> Classifier:
-    return Classifier(
-        network,
-        shape,
-        scaling=settings.feature_scaling,
-        weight_decay=settings.weight_decay,
-        seed=seed,
-    )
+def _sgc(shape: Shape, settings: SGCSettings) -> networks.SGC:
+    sizes, loops = (shape.features, shape.classes), settings.self_loops
+    return networks.SGC(*sizes, steps=settings.steps, self_loops=loops)
 
 
 _TRAINING: dict[str, Any] = {
@@ -226,7 +202,7 @@ MLP = Method(
         "the publication of GCN, whose values for citation networks it has",
         purchases={"feature_scaling": "l2"},
     ),
-    build=_mlp,
+    build=_learner(_mlp),
     library="torch_geometric",
 )
 
@@ -246,7 +222,7 @@ GCN = Method(
         {"hidden": 64, "patience": 50},
         "the publication of GCN, and its values for citation networks for other graphs",
     ),
-    build=_gcn,
+    build=_learner(_gcn),
     library="torch_geometric",
 )
 
@@ -265,7 +241,7 @@ GAT = Method(
         purchases={"epochs": 100},
         pubmed={"out_heads": 8, "weight_decay": 1e-3, "lr": 0.01},
     ),
-    build=_gat,
+    build=_learner(_gat),
     weighs_edges=False,
     library="torch_geometric",
 )
@@ -284,6 +260,6 @@ SGC = Method(
         "the publication of SGC and its public code; the weight decay is the code's default",
         unstated=frozenset({"weight_decay"}),
     ),
-    build=_sgc,
+    build=_learner(_sgc),
     library="torch_geometric",
 )
