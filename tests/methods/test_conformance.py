@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -524,6 +525,19 @@ def test_cuda_trains_and_embeds_as_the_cpu_does(name: str, graph: Graph) -> None
     if name in TRAINED:
         first = fitted(name, graph, device="cpu").loss_[0]
         assert embedder.loss_[0] == pytest.approx(first, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.library])
+def test_a_missing_library_is_told_before_anything_is_written(
+    name: str, graph_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = METHODS[name].library
+    monkeypatch.setitem(sys.modules, library, None)
+    out = graph_file.parent / "run"
+    assert main(["train", str(graph_file), "--method", name, "--out", str(out)]) == 2
+    told = f"{name} needs {library}, which is not installed: pip install 'ugcl[baselines]'"
+    assert capsys.readouterr().err == f"ugcl: {told}\n"
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("name", TRANSDUCTIVE)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from conftest import make_graph
-from ugcl import Embedder, Graph, UGCLError
+from ugcl import Embedder, Graph
 from ugcl.methods import METHODS, Shape
 from ugcl.methods.skip_gram import LOWEST_RATE, SkipGram
 from ugcl.views import Walker
@@ -88,17 +88,6 @@ def test_a_node_without_neighbours_keeps_its_row() -> None:
 def test_several_workers_train_all_rows(graph: Graph) -> None:
     rows = Embedder("deepwalk", options={**SMALL, "workers": 2, "epochs": 2}).fit(graph)
     assert np.isfinite(rows.embed(graph)).all()
-
-
-def test_a_missing_library_is_told_before_anything_is_done(
-    graph: Graph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "gensim", None)
-    with pytest.raises(
-        UGCLError,
-        match=r"^deepwalk needs gensim, which is not installed: pip install 'ugcl\[baselines\]'$",
-    ):
-        METHODS["deepwalk"].check(graph)
 
 
 def test_rows_on_another_device_come_back(graph: Graph) -> None:
