@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import make_graph
-from ugcl import UGCLError
+from ugcl import UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.runs import Run, evaluate_run
+from ugcl.runs.evaluate import control_accuracies, random_splits
 from ugcl.study import Plan, Variant, accuracy_study, paired_study, published_accuracy
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 
@@ -92,7 +94,8 @@ def test_the_command_prints_a_table(
     monkeypatch.chdir(tmp_path)
     options = ["--settings", "fast:hidden=8,epochs=2", "--seeds", "1", "--splits", "2"]
     assert main(["study", str(graph_file), "--out", "result.json", *options]) == 0
-    assert "best control" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert re.search(r"raw +smooth +pca +untrained +gain over the best", printed)
     assert json.loads(Path("result.json").read_text())["rows"][0]["settings"]["hidden"] == 8
     assert main(["study", "citeseer", "--out", "x.json", "--settings", "fast:hidden"]) == 2
     assert "write it as NAME=VALUE" in capsys.readouterr().err
@@ -210,3 +213,53 @@ def test_the_command_compares(
     settings = ["--settings", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
     assert main(["study", str(graph_file), *out, *settings, *arguments]) == 0
     assert "against fast:hidden=8,epochs=1" in capsys.readouterr().out
+
+
+def test_a_method_that_learns_from_labels_is_scored_by_its_predictions(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--method", "gcn", "--settings", "fast:hidden=8,epochs=3", "--seeds", "2"]
+    assert main(["study", str(graph_file), "--out", "a.json", "--splits", "2", *options]) == 0
+    result = json.loads(Path("a.json").read_text())
+    assert [row["protocol"] for row in result["rows"]] == ["predictions"] * 2
+    assert result["summary"][0]["controls"].keys() == {"raw", "smooth", "pca", "untrained"}
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "message"),
+    [
+        ("gcn", ["--against", "fast:hidden=8"], "--against probes embeddings on many splits, and"),
+        ("gcn", ["--scopes", "2"], "--scopes probes embeddings on many splits, and gcn has"),
+        ("deepwalk", ["--scopes", "2"], "--scopes needs a scope of the readout, and deepwalk has"),
+        ("raw", ["--tune-scopes", "2"], "--tune-scopes needs a scope of the readout, and raw has"),
+    ],
+)
+def test_a_study_that_does_not_suit_the_method_is_refused(
+    method: str,
+    option: list[str],
+    message: str,
+    graph_file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = str(tmp_path / "a.json")
+    assert main(["study", str(graph_file), "--out", out, "--method", method, *option]) == 2
+    assert capsys.readouterr().err.startswith(f"ugcl: {message}")
+
+
+def test_settings_against_settings_stand_beside_the_controls(
+    graph_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--settings", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
+    options += ["--seeds", "1", "--splits", "2"]
+    assert main(["study", str(graph_file), "--out", "b.json", *options]) == 0
+    controls = json.loads(Path("b.json").read_text())["controls"]
+    assert controls.keys() == {"raw", "smooth", "pca"}
+    graph = load_graph(graph_file)
+    assert controls == control_accuracies(graph, random_splits(graph, 2))
+    assert f"controls on these splits: raw {controls['raw']:.1f}, " in capsys.readouterr().out

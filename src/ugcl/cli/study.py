@@ -34,17 +34,6 @@ from ugcl.study import (
     tuned_study,
 )
 
-HEADS = (
-    "settings",
-    "probe",
-    "seeds",
-    "one split",
-    "many splits",
-    "best control there",
-    "gain",
-    "seconds",
-)
-
 
 def register(commands: Any) -> None:
     """Add the command."""
@@ -177,6 +166,13 @@ def _print_paired(result: dict[str, Any]) -> None:
             for row in result["summary"]
         ),
     )
+    _print_controls(result)
+
+
+def _print_controls(result: dict[str, Any]) -> None:
+    """The controls without training, beside what was compared."""
+    shown = ", ".join(f"{name} {accuracy:.1f}" for name, accuracy in result["controls"].items())
+    print(f"controls on these splits: {shown}")
 
 
 def _print_scopes(result: dict[str, Any]) -> None:
@@ -191,6 +187,7 @@ def _print_scopes(result: dict[str, Any]) -> None:
             for row in result["scopes"]
         ),
     )
+    _print_controls(result)
 
 
 def _print_tuned(result: dict[str, Any]) -> None:
@@ -214,18 +211,23 @@ def _print_tuned(result: dict[str, Any]) -> None:
             for scope, accuracy, gain in rows
         ),
     )
+    _print_controls(result)
 
 
 def _print(result: dict[str, Any]) -> None:
+    controls = list(dict.fromkeys(name for row in result["summary"] for name in row["controls"]))
+    heads = ("settings", "probe", "seeds", "one split", "many splits", *controls)
     print_table(
-        HEADS,
-        (_line(row) for row in result["summary"]),
+        (*heads, "gain over the best", "seconds"),
+        (_line(row, controls) for row in result["summary"]),
     )
+    if controls:
+        print("the controls are on the many splits, as is the gain over the best of them")
     if result["published"] is not None:
         print(f"published: {figure(result['published'])}")
 
 
-def _line(row: dict[str, Any]) -> tuple[str, ...]:
+def _line(row: dict[str, Any], shown: list[str]) -> tuple[str, ...]:
     controls = row["controls_mean"]
     best = max(controls, key=lambda name: controls[name][0])
     gain = row["differences"][best]
@@ -235,7 +237,7 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
         str(row["seeds"]),
         figure(row["accuracy"]),
         figure(row["accuracy_mean"]),
-        f"{best} {controls[best][0]:.1f}",
+        *(f"{controls[name][0]:.1f}" if name in controls else "-" for name in shown),
         _difference(gain),
         f"{row['training_seconds'][0]:.0f}",
     )

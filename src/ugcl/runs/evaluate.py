@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean
 from typing import Any, Literal
 
 import numpy as np
@@ -269,6 +270,21 @@ def random_splits(graph: Graph, count: int) -> list[Split]:
     for split in parts:
         check_split(graph.labels, split, "honest")
     return parts
+
+
+def control_accuracies(
+    graph: Graph, splits: Sequence[Split], tell: Callable[[str], None] = lambda text: None
+) -> dict[str, float]:
+    """The mean accuracy over these splits, by the honest probe, of the controls without training.
+
+    As everywhere they are chosen on the pool of the graph's own split.
+    """
+    chosen_on = selection_split(graph)
+    controls = FeatureControls.for_split(graph, chosen_on)
+    scores = feature_control_scores(controls, chosen_on, splits, "honest", tell)
+    return {
+        control: round(fmean(row[control].accuracy for row in scores), 4) for control in scores[0]
+    }
 
 
 def honest_outcomes(embeddings: Any, graph: Graph, splits: Sequence[Split]) -> Outcomes:

@@ -19,7 +19,7 @@ from ugcl.provenance import source_commit
 from ugcl.runs import Run
 from ugcl.runs.compared import embeddings_of
 from ugcl.runs.config import RunConfig, graph_name
-from ugcl.runs.evaluate import honest_outcomes, random_splits
+from ugcl.runs.evaluate import control_accuracies, honest_outcomes, random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.plan import Plan
 from ugcl.study.variant import Variant
@@ -28,11 +28,13 @@ from ugcl.study.variant import Variant
 def paired_study(plan: Plan, against: Variant) -> dict[str, Any]:
     """Compare the variants of a plan with another one, seed by seed, on the same random splits."""
     check_writable(plan.out)
+    plan.require_embeddings("--against")
     result = _known(plan, against)
     result["commands"] = plan.commands(result["commands"])
     rows: list[dict[str, Any]] = result["rows"]
     base, graph = plan.configure(against, 0)
     splits = random_splits(graph, plan.splits)  # refuses a graph without labels
+    result["controls"] = control_accuracies(graph, splits, plan.tell)
     for variant in plan.variants:
         _check_rows(plan.out, rows, variant, plan.configure(variant, 0)[0], base)
 

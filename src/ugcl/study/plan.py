@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET
+from ugcl.methods import DEFAULT_PRESET, method_named
 from ugcl.runs import Reporter, Run, new_config, open_run, train_run
 from ugcl.runs.config import RunConfig
 from ugcl.study.variant import Variant
@@ -71,6 +72,25 @@ class Plan:
         title = self.title(variant, seed)
         train_run(run, loaded, reporter=self.reporter(title), should_stop=self.should_stop)
         return run if run.finished and not self.should_stop() else None
+
+    def require_embeddings(self, what: str, *, scopes: bool = False) -> None:
+        """Refuse a method whose embeddings cannot be probed on any split, or have no scope.
+
+        Args:
+            what: the option that asks for it.
+            scopes: whether scopes of training and readout are needed.
+        """
+        method = method_named(self.method)
+        if method.supervised:
+            raise UGCLError(
+                f"{what} probes embeddings on many splits, and {method.name} has learned from "
+                "labels that these test: leave it out, or use ugcl evaluate --against"
+            )
+        if scopes and "readout_scope" not in method.options():
+            raise UGCLError(
+                f"{what} needs a scope of the readout, and {method.name} has none: name another "
+                "--method"
+            )
 
     def title(self, variant: Variant, seed: int) -> str:
         """What a run is called in progress reports."""

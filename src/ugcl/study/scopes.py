@@ -15,7 +15,7 @@ from ugcl.evaluation import Outcomes
 from ugcl.files import check_writable, write_json
 from ugcl.provenance import source_commit
 from ugcl.runs.config import graph_name
-from ugcl.runs.evaluate import random_splits
+from ugcl.runs.evaluate import control_accuracies, random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.kept import kept_outcomes
 from ugcl.study.plan import Plan
@@ -30,6 +30,7 @@ def scope_study(plan: Plan, most: int) -> dict[str, Any]:
     Resumable: which nodes were classified correctly is kept beside the runs, for every seed and n.
     """
     check_writable(plan.out)
+    plan.require_embeddings("--scopes", scopes=True)
     if len(plan.variants) != 1:
         raise UGCLError("the scopes of one kind of settings are scored at a time: name one")
     variant = plan.variants[0]
@@ -43,6 +44,7 @@ def scope_study(plan: Plan, most: int) -> dict[str, Any]:
         "settings": config.settings.values(),
         "fingerprint": config.fingerprint,
         "commit": source_commit(),
+        "controls": control_accuracies(graph, splits, plan.tell),
     }
     commands = plan.commands(_commands(plan, about, most))
     scored: Scored = {}

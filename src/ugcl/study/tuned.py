@@ -20,7 +20,7 @@ from ugcl.files import check_writable, write_json
 from ugcl.provenance import source_commit
 from ugcl.runs import Run
 from ugcl.runs.config import graph_name
-from ugcl.runs.evaluate import random_splits
+from ugcl.runs.evaluate import control_accuracies, random_splits
 from ugcl.scope import ScopeName
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.kept import kept_outcomes
@@ -47,6 +47,7 @@ def tuned_study(
         readout: scopes of the readout beside the method's own.
     """
     check_writable(plan.out)
+    plan.require_embeddings("--tune-scopes", scopes=True)
     if len(plan.variants) != 1:
         raise UGCLError("the scopes of one kind of settings are tuned at a time: name one")
     variant = plan.variants[0]
@@ -66,6 +67,7 @@ def tuned_study(
         "settings": settings,
         "fingerprint": config.fingerprint,
         "commit": source_commit(),
+        "controls": control_accuracies(graph, splits, plan.tell),
     }
     commands = plan.commands(_commands(plan, about))
     scored: Scored = {}
