@@ -37,8 +37,8 @@ class SparseMatrix:
         dtype: torch.dtype = torch.float32,
     ) -> SparseMatrix:
         """Copy a SciPy matrix; a symmetric one is its own transpose and is held once."""
-        held = csr_tensor(matrix.tocsr(), device, dtype)
-        return cls(held, held if symmetric else csr_tensor(matrix.T.tocsr(), device, dtype))
+        held = _csr_tensor(matrix.tocsr(), device, dtype)
+        return cls(held, held if symmetric else _csr_tensor(matrix.T.tocsr(), device, dtype))
 
     def to_scipy(self) -> Any:
         """Copy to a SciPy CSR matrix."""
@@ -122,9 +122,7 @@ class _Product(torch.autograd.Function):
         return None, None, multiply(ctx.transpose, grads[0])
 
 
-def csr_tensor(
-    matrix: Any, device: torch.device | str, dtype: torch.dtype = torch.float32
-) -> Tensor:
+def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> Tensor:
     """Copy a SciPy CSR matrix; with indices of 32 bits where they suffice, as MKL takes them."""
     index = np.int32 if max(matrix.nnz, *matrix.shape) < _INT32 else np.int64
     return _csr(

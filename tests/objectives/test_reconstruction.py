@@ -6,8 +6,10 @@ import torch
 from torch_geometric.nn import GAE, VGAE
 
 from conftest import make_graph
-from ugcl.objectives import Reconstruction
-from ugcl.objectives.reconstruction import non_edges
+from ugcl import Embedder
+from ugcl.data import sbm_graph
+from ugcl.objectives import PairDecoder, Reconstruction
+from ugcl.objectives.reconstruction import random_apart
 from ugcl.views import edge_ends
 
 GRAPH = make_graph(12)
@@ -54,7 +56,10 @@ def rows(columns: int, seed: int = 0) -> torch.Tensor:
 def test_the_loss_is_the_formula(same: bool) -> None:
     patch = rows(4)
     context = patch if same else rows(4, 1)
-    objective, pairs = Reconstruction(GAE(torch.nn.Identity()), variational=False), drawn_pairs()
+    objective, pairs = (
+        Reconstruction(GAE(torch.nn.Identity(), PairDecoder()), variational=False),
+        drawn_pairs(),
+    )
     loss = objective([(patch, context)], [], Drawn(pairs), EDGES)
     torch.testing.assert_close(loss, plainly(patch, context, pairs))
 
@@ -64,7 +69,10 @@ def test_the_variational_loss_is_the_formula(same: bool) -> None:
     patch = rows(6)
     context = patch if same else rows(6, 1)
     noise = np.random.default_rng(1).standard_normal((12, 3)).astype(np.float32)
-    objective, pairs = Reconstruction(VGAE(torch.nn.Identity()), variational=True), drawn_pairs()
+    objective, pairs = (
+        Reconstruction(VGAE(torch.nn.Identity(), PairDecoder()), variational=True),
+        drawn_pairs(),
+    )
     loss = objective([(patch, context)], [], Drawn(pairs, noise), EDGES)
     drawn = [each[:, :3] + torch.from_numpy(noise) * each[:, 3:].exp() for each in (patch, context)]
     mean, deviation = patch[:, :3], patch[:, 3:]
@@ -77,7 +85,7 @@ def test_the_variational_loss_is_the_formula(same: bool) -> None:
 @pytest.mark.parametrize("same", [True, False])
 def test_gradients_are_those_of_finite_differences(variational: bool, same: bool) -> None:
     kind = VGAE if variational else GAE
-    objective = Reconstruction(kind(torch.nn.Identity()), variational=variational)
+    objective = Reconstruction(kind(torch.nn.Identity(), PairDecoder()), variational=variational)
 
     def loss(patch: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
         pair = (patch, patch if same else context)
@@ -90,7 +98,7 @@ def test_gradients_are_those_of_finite_differences(variational: bool, same: bool
 
 
 def test_scores_beyond_the_range_of_a_sigmoid_have_a_loss() -> None:
-    objective = Reconstruction(GAE(torch.nn.Identity()), variational=False)
+    objective = Reconstruction(GAE(torch.nn.Identity(), PairDecoder()), variational=False)
     patch = (1e3 * rows(4)).float().requires_grad_()
     loss = objective([(patch, patch)], [], np.random.default_rng(0), EDGES)
     loss.backward()
@@ -104,7 +112,7 @@ def test_non_edges_are_neither_edges_nor_nodes_with_themselves() -> None:
     joined = torch.stack(EDGES)
     dense = GRAPH.adjacency.toarray() > 0
     for seed in range(30):
-        found = non_edges(joined, 12, np.random.default_rng(seed)).numpy()
+        found = random_apart(joined, 12, np.random.default_rng(seed)).numpy()
         assert not dense[found[0], found[1]].any()
         assert (found[0] < found[1]).all()
         assert found.shape[1] > 0.3 * joined.shape[1]
@@ -112,8 +120,29 @@ def test_non_edges_are_neither_edges_nor_nodes_with_themselves() -> None:
 
 def test_a_graph_without_non_edges_is_taken() -> None:
     full = torch.tensor([[0, 0, 1], [1, 2, 2]])
-    objective = Reconstruction(GAE(torch.nn.Identity()), variational=False)
+    objective = Reconstruction(GAE(torch.nn.Identity(), PairDecoder()), variational=False)
     patch = rows(2)[:3]
     loss = objective([(patch, patch)], [], np.random.default_rng(0), tuple(full))
     expected = [-torch.log(torch.sigmoid(patch[a] @ patch[b])) for a, b in full.T]
     torch.testing.assert_close(loss, torch.stack(expected).mean())
+
+
+def test_the_decoder_gives_what_that_of_pytorch_geometric_gives() -> None:
+    ends = torch.stack(EDGES)
+    plain, ours = GAE(torch.nn.Identity()), GAE(torch.nn.Identity(), PairDecoder())
+    z = rows(5)
+    for sigmoid in (True, False):
+        expected = plain.decode(z, ends, sigmoid=sigmoid)
+        found = ours.decode((z, z), ends, sigmoid=sigmoid)
+        torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize("name", ["gae", "vgae"])
+def test_two_threads_give_the_same_bits_again(name: str) -> None:
+    """On a graph that is large enough for PyTorch to share its sums out."""
+    graph = sbm_graph(nodes=3000, degree=12, features=16, seed=0)
+    torch.set_num_threads(2)
+    options = {"hidden": 128, "inner": 32}
+    found = [Embedder(name, epochs=2, options=options).fit(graph).embed(graph) for _ in range(4)]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +14,15 @@ import pytest
 import scipy.sparse as sp
 
 from conftest import make_graph
-from ugcl import Graph, UGCLError
+from ugcl import Graph, UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.data import hold_out_edges, split_of
 from ugcl.evaluation.clusters import cluster_score
 from ugcl.evaluation.links import auc, pair_scores
-from ugcl.methods import Shape
+from ugcl.methods import METHODS, Shape
 from ugcl.runs import (
     Run,
+    embed_graph,
     evaluate_clusters,
     evaluate_links,
     evaluate_run,
@@ -136,6 +138,46 @@ def test_other_pairs_are_no_edges_seen_or_not(large_file: Path, tmp_path: Path) 
     assert all(np.abs(taken - score).min() < 1e-5 for score in found.score.edges)
 
 
+def test_too_few_edges_say_nothing(large_file: Path, tmp_path: Path) -> None:
+    run = run_of(large_file, tmp_path / "run", "raw", hold_out_edges=0.01)
+    with pytest.raises(
+        UGCLError, match=r"held out \d edges, too few to score: train it again with"
+    ):
+        evaluate_links(run)
+
+
+@pytest.mark.parametrize("damage", [np.arange(6), np.array([[0, 500]]), np.zeros((0, 2), int)])
+def test_a_record_of_other_edges_is_told(
+    large_file: Path, tmp_path: Path, damage: np.ndarray
+) -> None:
+    run = run_of(large_file, tmp_path / "run", "raw", hold_out_edges=0.3)
+    np.save(run.path / "held_out_edges.npy", damage)
+    message = (
+        r"held_out_edges\.npy cannot be read \(it holds other edges than config\.toml says\): "
+    )
+    with pytest.raises(UGCLError, match=message):
+        evaluate_links(run)
+
+
+def test_a_run_that_is_not_finished_is_told_so(large_file: Path, tmp_path: Path) -> None:
+    one, other = (run_of(large_file, tmp_path / m, m, hold_out_edges=0.3) for m in ("raw", "ugcl"))
+    for file in ("held_out_edges.npy", "metrics.json"):
+        (other.path / file).unlink()
+    with pytest.raises(UGCLError, match="is not finished: go on with ugcl train"):
+        evaluate_links(one, against=other)
+
+
+def test_a_row_for_each_node_is_embedded_whatever_edges_were_held_out(
+    large_file: Path, tmp_path: Path
+) -> None:
+    config, graph = new_config(
+        str(large_file), method="deepwalk", given={"epochs": 1, "hidden": 8}, hold_out_edges=0.3
+    )
+    run = open_run(tmp_path / "run", config, graph, resume=False)
+    train_run(run, graph)
+    np.testing.assert_array_equal(embed_graph(run, graph), run.embeddings())
+
+
 def test_a_run_that_held_nothing_out_is_refused(large_file: Path, tmp_path: Path) -> None:
     run = run_of(large_file, tmp_path / "run")
     message = r"held out no edges, .* cannot be scored: train it again with --hold-out-edges 0\.1$"
@@ -145,8 +187,12 @@ def test_a_run_that_held_nothing_out_is_refused(large_file: Path, tmp_path: Path
 
 def test_runs_that_held_out_other_edges_are_not_compared(large_file: Path, tmp_path: Path) -> None:
     one, other, without = (
-        run_of(large_file, tmp_path / str(number), hold_out_edges=share, split_seed=number)
-        for number, share in enumerate((0.3, 0.3, 0.0))
+        run_of(large_file, tmp_path / name, **asked)
+        for name, asked in {
+            "one": {"hold_out_edges": 0.3},
+            "other": {"hold_out_edges": 0.3, "split_seed": 1},
+            "without": {},
+        }.items()
     )
     with pytest.raises(UGCLError, match=r"held out other edges than .*same --hold-out-edges and"):
         evaluate_links(one, against=other)
@@ -224,7 +270,83 @@ def test_a_graph_without_labels_has_no_clusters_to_compare(tmp_path: Path) -> No
         evaluate_clusters(run_of(path, tmp_path / "run"))
 
 
+@pytest.mark.parametrize(("starts", "seed"), [(0, 0), (2, -1), (1.5, 0)])
+def test_starts_and_seeds_that_are_none_are_told(
+    starts: Any, seed: Any, large_file: Path, tmp_path: Path
+) -> None:
+    run = run_of(large_file, tmp_path / "run", "raw")
+    with pytest.raises(UGCLError, match="must be a whole number of at least"):
+        evaluate_clusters(run, starts=starts, seed=seed)
+
+
+def test_fewer_distinct_rows_than_classes_are_clustered(tmp_path: Path) -> None:
+    path = tmp_path / "same.npz"
+    replace(make_graph(30), features=np.ones((30, 2))).save(path)
+    found = evaluate_clusters(run_of(path, tmp_path / "run", "raw"), starts=2)
+    assert found.score.values["nmi"] == 0
+
+
 # Splits of methods that learn from labels
+
+
+def other_split(file: Path) -> Path:
+    """The same graph, with test nodes that were training nodes."""
+    graph = load_graph(file)
+    parts = {"train": graph.splits["test"], "val": graph.splits["val"]}
+    path = file.parent / "other.npz"
+    replace(graph, splits=parts | {"test": graph.splits["train"]}).save(path)
+    return path
+
+
+def test_labels_that_a_run_learned_from_are_never_tested(large_file: Path, tmp_path: Path) -> None:
+    run = run_of(large_file, tmp_path / "run", "mlp")
+    other = str(other_split(large_file))
+    message = "the split or the labels of .* are not those that this run learned from: bring the"
+    with pytest.raises(UGCLError, match=message):
+        evaluate_run(run, graph=other)
+    plain = run_of(Path(other), tmp_path / "plain", "raw")
+    with pytest.raises(UGCLError, match=message):
+        evaluate_run(plain, against=run)
+    assert evaluate_run(run, graph=str(large_file)).score.accuracy > 0
+
+
+def test_a_run_does_not_go_on_with_other_labels(
+    large_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_of(large_file, tmp_path / "run", "mlp")
+    (run.path / "metrics.json").unlink()
+    large_file.write_bytes(other_split(large_file).read_bytes())
+    assert ugcl("train", "--out", run.path, "--resume") == 2
+    assert "are not those that this run learned from" in capsys.readouterr().err
+
+
+def test_a_repetition_keeps_the_kind_of_split(large_file: Path, tmp_path: Path) -> None:
+    run = run_of(large_file, tmp_path / "run", "mlp", split="fraction", split_seed=1)
+    config, _ = run.config.changed({}, split_seed=2)
+    assert (config.split, config.split_seed) == ("fraction", 2)
+    assert config.labels != run.config.labels
+    own = run_of(large_file, tmp_path / "own", "mlp")
+    config, _ = own.config.changed({}, split_seed=2)
+    assert (config.split, config.split_seed) == ("per-class", 2)
+    config, _ = own.config.changed({}, seed=2)
+    assert (config.split, config.labels) == ("own", own.config.labels)
+
+
+def test_the_graphs_own_split_goes_with_any_seed_of_held_out_edges(large_file: Path) -> None:
+    config, graph = new_config(
+        str(large_file), method="gcn", split="own", split_seed=4, hold_out_edges=0.2
+    )
+    assert (config.split, config.split_seed) == ("own", 4)
+    np.testing.assert_array_equal(config.seen(graph)[1], hold_out_edges(graph, 0.2, 4)[1])
+
+
+def test_a_split_without_validation_nodes_is_told(tmp_path: Path) -> None:
+    graph, path = make_graph(60), tmp_path / "two.npz"
+    parts = {part: graph.splits[part] for part in ("train", "test")}
+    replace(graph, splits=parts).save(path)
+    run = run_of(path, tmp_path / "run", "mlp", split_seed=0)
+    with pytest.raises(UGCLError, match="needs 'val' nodes, but the split has none"):
+        evaluate_run(run, "paper", split="own")
 
 
 def test_a_random_split_is_recorded_and_learned_from(large_file: Path, tmp_path: Path) -> None:
@@ -293,6 +415,7 @@ def test_a_run_with_predictions_is_compared_with_one_without(
     [
         (["--method", "ugcl", "--split", "own"], "ugcl learns without labels and has no split"),
         (["--method", "gcn", "--split", "own", "--split-seed", 1], "the graph's own split has no"),
+        (["--split-seed", 3], "--split-seed decides nothing here, as ugcl learns without labels"),
         (["--method", "gcn", "--scope", 2], "--scope is no setting of gcn but of ugcl, "),
         (["--method", "raw", "--hidden", 2], "--hidden is no setting of raw but of ugcl, "),
     ],
@@ -330,6 +453,30 @@ def test_a_method_that_ignores_weights_says_so(
 
 
 # Controls as runs
+
+
+def test_a_repetition_of_an_untrained_recipe_knows_its_settings(
+    large_file: Path, tmp_path: Path
+) -> None:
+    given = {"recipe": "grace", "hidden": 8, "projector": 4}
+    config, graph = new_config(str(large_file), method="untrained", given=given)
+    run = open_run(tmp_path / "run", config, graph, resume=False)
+    stored = run.path / "config.toml"
+    out = tmp_path / "again"
+    assert ugcl("train", "--config", stored, "--projector", 16, "--scope", 3, "--out", out) == 0
+    found = Run.open(out).config.settings.values()
+    fresh = METHODS["untrained"].resolve("fast", graph, given | {"projector": 16, "scope": 3})
+    assert found == fresh.values()
+    assert (found["scope"], found["readout_scope"]) == (3, 0)
+
+
+def test_a_recipe_whose_library_is_missing_leaves_no_folder(
+    large_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch_geometric", None)
+    arguments = ["train", large_file, "--method", "untrained", "--recipe", "gae"]
+    assert ugcl(*arguments, "--out", tmp_path / "run") == 2
+    assert not (tmp_path / "run").exists()
 
 
 def test_sparse_features_stay_sparse_on_disk(

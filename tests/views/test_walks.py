@@ -79,6 +79,22 @@ def test_a_walk_that_hardly_returns_hardly_returns() -> None:
     assert returns[0] < 0.1 < 0.8 < returns[1]
 
 
+@pytest.mark.parametrize("weights", [None, [1.0, 3.0, 0.5, 2.0, 0.25]])
+def test_walkers_drawn_from_all_neighbours_have_the_same_probabilities(
+    weights: list[float] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ugcl.views.walks.PROPOSALS", 0)
+    monkeypatch.setattr("ugcl.views.walks.BLOCK", 2)
+    test_steps_have_the_published_probabilities(0.25, 4.0, weights)
+
+
+@pytest.mark.parametrize(("p", "q"), [(1e6, 1.0), (1e6, 1e6), (1e-6, 1.0), (1.0, 1e-6)])
+def test_a_walk_that_can_only_go_back_goes_back(p: float, q: float) -> None:
+    adjacency = adjacency_of([[0, 1], [1, 2]], size=3)
+    walks = Walker(adjacency, p, q).walks(40, np.random.default_rng(0))
+    assert walks.shape == (3, 40)
+
+
 def test_large_numbers_of_nodes_do_not_overflow() -> None:
     size = 70_000  # more than the root of 2^32
     ring = np.arange(size)

@@ -48,6 +48,8 @@ def bench_memory(
         methods = [name for name, method in METHODS.items() if method.trained]
     for name in methods:
         preset_named(method_named(name).presets, preset)
+        if not method_named(name).trained:
+            raise UGCLError(f"{name} is a control and has no step to measure: leave it out")
     for graph in graphs:
         load_graph(graph, data_root)
     check_writable(out)

@@ -109,7 +109,7 @@ def register(commands: Any) -> None:
         "--out", required=True, metavar="DIR", help="where to write bench.json and bench.png"
     )
     add_data_root(whole_suite)
-    for each in (one, grown, embedded, held, walked, whole_suite):
+    for each in (one, grown, embedded, held, whole_suite):
         each.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
 
 
@@ -154,8 +154,7 @@ def embed(arguments: argparse.Namespace) -> int:
 
 
 def walks(arguments: argparse.Namespace) -> int:
-    """Measure random walks."""
-    use_threads(arguments.threads)
+    """Measure random walks, which take one thread."""
     result = bench_walks(
         arguments.graph,
         walks=arguments.walks,

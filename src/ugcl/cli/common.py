@@ -7,7 +7,7 @@ import json
 import math
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, get_args
 
 import torch
@@ -107,12 +107,20 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         group.add_argument(flag(name), metavar=option.metavar, help=". ".join(words))
 
 
-def given_settings(arguments: argparse.Namespace, method: str) -> dict[str, Any]:
-    """The settings that the user gave, as values of their types."""
+def given_settings(
+    arguments: argparse.Namespace, method: str, stored: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The settings that the user gave, as values of their types.
+
+    Args:
+        arguments: what the command line says.
+        method: the method's name.
+        stored: the settings of the run that is repeated, if one is.
+    """
     asked = method_named(method)
     texts = {name: text for name in _settings() if (text := getattr(arguments, name)) is not None}
     asked.refuse_training(texts)
-    known, given = asked.options(texts), {}
+    known, given = asked.options({**(stored or {}), **texts}), {}
     for name, text in texts.items():
         if name not in known:
             others = ", ".join(_families(_settings()[name]))

@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"held-out edges: {folder.path / 'held_out_edges.npy'}")
         if method_named(folder.config.method).supervised:
             print(f"predictions: {folder.path / 'predictions.npy'}")
-    _tell_of_collapse(metrics["collapse"])
+    _tell_of_collapse(metrics["collapse"], folder.config.method)
     print(f"embeddings: {folder.embeddings_file}")
     if graph.num_classes:
         print(f"next: ugcl evaluate {folder.path}")
@@ -141,7 +141,7 @@ def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunC
                 "leave it out, or start a new run without --config and --resume"
             )
     return config.changed(
-        given_settings(arguments, config.method),
+        given_settings(arguments, config.method, config.settings.values()),
         graph=arguments.graph,
         data_root=arguments.data_root,
         seed=arguments.seed,
@@ -177,10 +177,15 @@ def _announce(config: RunConfig, graph: Graph) -> None:
         say(f"{names} by {chosen['rule']}: {chosen['why']}")
 
 
-def _tell_of_collapse(collapse: dict[str, Any]) -> None:
+def _tell_of_collapse(collapse: dict[str, Any], method: str) -> None:
     if collapse["collapsed"]:
+        advice = ""
+        if method_named(method).trained:
+            scoped = "scope" in method_named(method).options()
+            last = ", a smaller --lr or a smaller --scope" if scoped else " or a smaller --lr"
+            advice = f"; try fewer epochs{last}"
         say(
             "warning: the embedding has collapsed (effective rank "
             f"{collapse['effective_rank']}, uniformity {collapse['uniformity']}): nodes can hardly "
-            "be told apart; try fewer epochs, a smaller --lr or a smaller --scope"
+            f"be told apart{advice}"
         )

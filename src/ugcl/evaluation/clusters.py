@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.preprocessing import normalize
@@ -66,7 +68,10 @@ def cluster_score(
     rows = _narrow(normalize(embeddings))
     found = []
     for start in range(starts):
-        means = KMeans(classes, n_init=1, random_state=seed + start).fit(rows)
+        means = KMeans(classes, n_init=1, random_state=seed + start)
+        with warnings.catch_warnings():  # fewer distinct rows than classes make fewer clusters
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            means.fit(rows)
         found.append((means.inertia_, agreement(means.labels_[known], labels[known])))
     best = min(found, key=lambda pair: pair[0])[1]
     spread = {name: float(np.std([each[name] for _, each in found])) for name in MEASURES}

@@ -27,7 +27,7 @@ from ugcl.methods.method import Method
 from ugcl.methods.options import whole
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings, graph_with_edges
-from ugcl.objectives import Reconstruction
+from ugcl.objectives import PairDecoder, Reconstruction
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _variational(
 def _objective(settings: AutoencoderSettings, generator: torch.Generator) -> Reconstruction:
     del settings, generator
     models = required("torch_geometric.nn", "gae")
-    return Reconstruction(models.GAE(nn.Identity()), variational=False)
+    return Reconstruction(models.GAE(nn.Identity(), PairDecoder()), variational=False)
 
 
 def _variational_objective(
@@ -59,7 +59,7 @@ def _variational_objective(
 ) -> Reconstruction:
     del settings, generator
     models = required("torch_geometric.nn", "vgae")
-    return Reconstruction(models.VGAE(nn.Identity()), variational=True)
+    return Reconstruction(models.VGAE(nn.Identity(), PairDecoder()), variational=True)
 
 
 RECIPE: Recipe[AutoencoderSettings] = Recipe(

@@ -12,7 +12,9 @@ def required(module: str, method: str) -> Any:
     """A module of a library that a method is built on, or an error that says how to get it."""
     try:
         return import_module(module)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise  # it is there and broken
         raise UGCLError(
             f"{method} needs {module.partition('.')[0]}, which is not installed: "
             "pip install 'ugcl[baselines]'"

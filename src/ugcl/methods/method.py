@@ -92,8 +92,14 @@ class Method:
         del given
         return {field.name: option_of(field) for field in fields(self.settings)}
 
-    def readout_follows(self, preset: str) -> bool:
-        """Whether the scope of the readout is that of training unless the user names it."""
+    def readout_follows(self, preset: str, stored: Mapping[str, Any]) -> bool:
+        """Whether the scope of the readout is that of training unless the user names it.
+
+        Args:
+            preset: the preset.
+            stored: all settings of a run.
+        """
+        del stored
         return "readout_scope" not in preset_named(self.presets, preset).base
 
     def resolve(self, preset: str, graph: Graph, given: Mapping[str, Any]) -> Settings:
@@ -133,13 +139,13 @@ class Method:
 def _check_edges(graph: Graph) -> None:
     if graph.num_nodes < 2:
         raise UGCLError(
-            "the graph has one node, and contrastive learning tells nodes apart: "
-            "give a graph with at least 2 nodes"
+            "the graph has one node, and there is nothing to tell it from: give a graph with at "
+            "least 2 nodes"
         )
     if graph.num_edges == 0:
         raise UGCLError(
-            "the graph has no edges, so a node's context is the node itself and there is nothing "
-            "to learn from: check the edges, or use the features as they are (--method raw)"
+            "the graph has no edges, so a node has no surroundings and there is nothing to learn "
+            "from: check the edges, or use the features as they are (--method raw)"
         )
 
 

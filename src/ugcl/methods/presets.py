@@ -1,7 +1,7 @@
 """Presets: named choices of all settings, for each data set and for any other graph.
 
-Every method has `paper`, as it was published, and `fast`, our own: chosen on training and
-validation nodes, a fraction of the cost, and the default.
+Every method has `fast`, our own: chosen on training and validation nodes, a fraction of the cost,
+and the default. Every method that is trained has `paper`, as it was published.
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@ walk, so that the publications' number of walks from a node is the number of epo
 differs:
 
 - The learning rate falls from epoch to epoch, to a hundredth, linearly.
-- Negatives of node2vec are drawn by degree to the power of 3/4 instead of by frequency in walks.
-- The loss of an epoch is estimated on some thousand pairs of nodes.
+- Negatives are drawn, and the tree of the hierarchical softmax is made, by degrees plus one instead
+  of by frequencies in walks.
+- The loss of an epoch is estimated on some thousand pairs of nodes within the window, beside as
+  many uniform negatives as training has.
 
 The methods are transductive: a row of the model belongs to a node, and there is none for a node
 that came later. A node without neighbours keeps its random row. With one worker the same seed gives
@@ -40,6 +42,9 @@ from ugcl.views import Walker
 LOWEST_RATE = 0.01
 """The last learning rate as a share of the first."""
 
+LONGEST = 10_000
+"""gensim cuts longer sentences."""
+
 MOST_PAIRS = 4096
 """Pairs of nodes that the loss is estimated on."""
 
@@ -56,6 +61,14 @@ class DeepWalkSettings(TrainedSettings):
     )
     workers: int = whole("threads of the skip-gram; more than one: not the same bits again", 1)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.walk_length > LONGEST:
+            raise UGCLError(
+                f"--walk-length {self.walk_length:,} is more than the {LONGEST:,} nodes of a walk "
+                "that skip-gram takes in: use less"
+            )
+
     def rate(self, epoch: int) -> float:
         """The learning rate at the start of an epoch: it falls linearly."""
         done = epoch / max(self.epochs, 1)
@@ -66,8 +79,10 @@ class DeepWalkSettings(TrainedSettings):
 class Node2vecSettings(DeepWalkSettings):
     """What walks that look back need."""
 
-    p: float = number("how unlikely a walk goes straight back", above=0)
-    q: float = number("how unlikely a walk goes away from where it came from", above=0)
+    p: float = number("how unlikely a walk goes straight back", least=1e-6, below=1e7)
+    q: float = number(
+        "how unlikely a walk goes away from where it came from", least=1e-6, below=1e7
+    )
 
 
 class SkipGram(Model):
@@ -146,7 +161,7 @@ class SkipGram(Model):
         return words
 
     def _loss(self, words: Any, walks: npt.NDArray[np.int64], rng: np.random.Generator) -> float:
-        """The mean over random pairs in the window of `-log P(near | node)` as it is modelled."""
+        """The mean over random pairs in the window of `-log P(near | node)`, estimated."""
         length, window = walks.shape[1], min(self.settings.window, walks.shape[1] - 1)
         count = min(MOST_PAIRS, walks.size)
         rows, apart = rng.integers(walks.shape[0], size=count), rng.integers(1, window + 1, count)

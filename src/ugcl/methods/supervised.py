@@ -6,9 +6,10 @@
 - SGC: Wu et al., "Simplifying Graph Convolutional Networks", 2019.
 
 They learn from the training nodes, stop by the loss on the validation nodes, and keep the weights
-that were best there. Where that differs: GCN's and SGC's public codes keep the last weights, GAT's
-goes on as long as either loss or accuracy on the validation nodes is the best so far. SGC's weight
-decay is tuned for each graph, by a search that its publication does not list the results of.
+that were best there. Where that differs: GCN's and SGC's public codes keep the last weights; GCN's
+stops when the loss is above the mean of the last ten, GAT's goes on as long as either loss or
+accuracy on the validation nodes is the best so far. SGC's weight decay is tuned for each graph, by
+a search that its publication does not list the results of.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
+from ugcl.methods.extras import required
 from ugcl.methods.known import METHODS, method_named
 from ugcl.methods.method import Method
 from ugcl.methods.model import Model, Shape
@@ -84,15 +85,17 @@ class Untrained(Method):
         training = {field.name for field in fields(TrainedSettings)}
         return {"recipe": RECIPE} | {k: o for k, o in own.items() if k not in training}
 
-    def readout_follows(self, preset: str) -> bool:
-        """As for the default recipe."""
-        return method_named(DEFAULT_RECIPE).readout_follows(preset)
+    def readout_follows(self, preset: str, stored: Mapping[str, Any]) -> bool:
+        """As for the recipe."""
+        return method_named(stored["recipe"]).readout_follows(preset, stored)
 
     def resolve(self, preset: str, graph: Graph, given: Mapping[str, Any]) -> Settings:
         """The recipe's settings of a preset for a graph."""
         self.refuse_training(given)
         others = dict(given)
         recipe = _recipe(others.pop("recipe", DEFAULT_RECIPE))
+        if library := method_named(recipe).library:
+            required(library, recipe)
         settings = method_named(recipe).resolve(preset, graph, others | {"epochs": 0})
         assert isinstance(settings, RecipeSettings)
         return UntrainedSettings(recipe, settings.replace(**NO_TRAINING))

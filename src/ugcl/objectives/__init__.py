@@ -9,7 +9,7 @@ from ugcl.objectives.group import GroupDiscrimination
 from ugcl.objectives.margin import Margin
 from ugcl.objectives.nt_xent import NTXent, nt_xent
 from ugcl.objectives.objective import Objective
-from ugcl.objectives.reconstruction import Reconstruction
+from ugcl.objectives.reconstruction import PairDecoder, Reconstruction
 
 __all__ = [
     "LEAST_TEMPERATURE",
@@ -22,6 +22,7 @@ __all__ = [
     "Margin",
     "NTXent",
     "Objective",
+    "PairDecoder",
     "Reconstruction",
     "cosine_contrast",
     "nt_xent",

@@ -6,7 +6,7 @@ with z the patch view, c the contextual view (z itself at scope 0), over all pai
 and as many random pairs that are not; nothing of the S x S scores is computed but these. KL, the
 divergence from the standard normal distribution, is the variational autoencoder's, where rows are
 means and logarithms of deviations, and z is drawn from them. Kipf and Welling, "Variational Graph
-Auto-Encoders", 2016; decoder and divergence are PyTorch Geometric's.
+Auto-Encoders", 2016; the autoencoder and its divergence are PyTorch Geometric's.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from ugcl.objectives.objective import Edges, Objective
+from ugcl.objectives.pairs import scores
 
 MOST_LOG_DEVIATION = 10.0
 """Logarithms of deviations are cut here, as PyTorch Geometric cuts them."""
@@ -29,7 +30,8 @@ class Reconstruction(Objective):
     """How badly inner products tell joined nodes from others.
 
     Args:
-        autoencoder: PyTorch Geometric's `GAE`, or its `VGAE` for rows that are distributions.
+        autoencoder: PyTorch Geometric's `GAE`, or its `VGAE` for rows that are distributions, with
+            a `PairDecoder`.
         variational: whether rows are means and logarithms of deviations, side by side.
     """
 
@@ -67,25 +69,34 @@ class Reconstruction(Objective):
             noise = noise.to(mean)
             patch = _drawn(patch, noise)
             context = patch if same else _drawn(context, noise)
-        size = patch.shape[0]
         joined = torch.stack(edges)
-        apart = non_edges(joined, size, rng)
-        rows = patch if same else torch.cat([patch, context])
+        apart = random_apart(joined, patch.shape[0], rng)
         if not same:
             joined, apart = (torch.cat([ends, ends.flip(0)], dim=1) for ends in (joined, apart))
-            shift = torch.tensor([[0], [size]], device=joined.device)
-            joined, apart = joined + shift, apart + shift
-        loss = softplus(-self._scores(rows, joined)).mean() + divergence
-        if apart.shape[1]:
-            loss = loss + softplus(self._scores(rows, apart)).mean()
-        return loss
+        together, others = (self._decoded((patch, context), ends) for ends in (joined, apart))
+        loss = softplus(-together).mean() + divergence
+        return loss + softplus(others).mean() if others.numel() else loss
 
-    def _scores(self, rows: Tensor, ends: Tensor) -> Tensor:
-        scores: Tensor = self.autoencoder.decoder(rows, ends, sigmoid=False)  # type: ignore[operator]
+    def _decoded(self, rows: tuple[Tensor, Tensor], ends: Tensor) -> Tensor:
+        decode: Any = self.autoencoder.decode
+        scores: Tensor = decode(rows, ends[:, torch.argsort(ends[0], stable=True)], sigmoid=False)
         return scores
 
 
-def non_edges(joined: Tensor, size: int, rng: np.random.Generator) -> Tensor:
+class PairDecoder(nn.Module):
+    """A decoder for PyTorch Geometric's autoencoders: the inner products of some pairs alone.
+
+    They are entries of a sparse matrix, so that no row is gathered and gradients are the same bits
+    with any number of threads.
+    """
+
+    def forward(self, z: tuple[Tensor, Tensor], edge_index: Tensor, sigmoid: bool = True) -> Tensor:
+        """`z_v . c_k` of each pair, the first ends ascending; or the probability of an edge."""
+        found = scores(*z, edge_index[0], edge_index[1])
+        return torch.sigmoid(found) if sigmoid else found
+
+
+def random_apart(joined: Tensor, size: int, rng: np.random.Generator) -> Tensor:
     """Random pairs of nodes, about as many as there are edges, without those that are joined.
 
     Args:

@@ -11,6 +11,7 @@ import numpy as np
 from ugcl.errors import UGCLError
 from ugcl.evaluation.clusters import STARTS, ClusterScore, cluster_score
 from ugcl.methods import METHODS, Shape
+from ugcl.methods.options import checked_whole
 from ugcl.runs.compared import compared
 from ugcl.runs.folder import Run
 
@@ -76,6 +77,8 @@ def evaluate_clusters(
         device: where to embed the untrained control.
         tell: is told what takes time.
     """
+    checked_whole("starts", starts, 1)
+    checked_whole("seed", seed, 0)
     who = compared(run, against, graph=graph, data_root=data_root, device=device)
     labels = who.graph.labels
     if labels is None or who.graph.num_classes < 2:

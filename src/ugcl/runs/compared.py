@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import Shape, method_named
@@ -18,6 +21,7 @@ class Compared:
 
     Attributes:
         graph: the graph, without the edges that the run did not see, and with its own split.
+        held_out: those edges, E x 2 node numbers.
         run: the run's.
         other: those of the run it is compared with; None without one.
         untrained: by name, those of the run's own model before training; none for a method that is
@@ -25,6 +29,7 @@ class Compared:
     """
 
     graph: Graph
+    held_out: npt.NDArray[np.int64]
     run: Any
     other: Any
     untrained: dict[str, Any]
@@ -51,7 +56,7 @@ def compared(
         if each is not None:
             each.require_finished()
     whole = run.config.load_graph(graph, data_root)
-    seen, _ = run.config.seen(whole)
+    seen, held_out = run.config.seen(whole)
     if run.config.split:
         seen = replace(seen, splits=whole.splits)
     where = resolve_device(device or run.config.device)
@@ -70,13 +75,14 @@ def compared(
                 "--hold-out-edges and --split-seed"
             )
         other = embeddings_of(against, whole)
-    return Compared(seen, embeddings_of(run, whole), other, untrained)
+    return Compared(seen, held_out, embeddings_of(run, whole), other, untrained)
 
 
 def embeddings_of(run: Run, graph: Graph) -> Any:
     """The run's embeddings, which must be of this graph."""
     if run.config.fingerprint != graph.fingerprint:
         raise UGCLError(f"{run.path} was trained on another graph: compare runs on the same graph")
+    run.config.check_labels(graph, str(run.path))
     embeddings = run.embeddings()
     if embeddings.shape[0] != graph.num_nodes:
         raise UGCLError(

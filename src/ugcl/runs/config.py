@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,12 @@ import tomli_w
 import torch
 
 from ugcl.data import DATASETS, SplitKind, hold_out_edges, load_graph, split_of
-from ugcl.data.splits import Split, has_own_split, random_kind
+from ugcl.data.splits import Split
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, Model, Settings, Shape, method_named
 from ugcl.methods.options import checked_whole, flag
+from ugcl.runs.learned import labels_fingerprint, split_kind
 from ugcl.selection import Choice, resolve_scope
 from ugcl.training import resolve_device
 
@@ -41,6 +42,7 @@ class RunConfig:
         hold_out_edges: the share of edges that training does not see.
         split: for a method that learns from labels, which split it learns from; else "".
         split_seed: the seed of a random split and of the edges that are held out.
+        labels: the fingerprint of the labels that it learns from; else "".
         scope_choice: where n was chosen for the graph: which, by which rule, why, and for which
             settings; else empty.
     """
@@ -57,10 +59,12 @@ class RunConfig:
     hold_out_edges: float = 0.0
     split: str = ""
     split_seed: int = 0
+    labels: str = ""
     scope_choice: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("method", "graph", "fingerprint", "preset", "device", "data_root", "split"):
+        texts = ("method", "graph", "fingerprint", "preset", "device", "data_root", "split")
+        for name in (*texts, "labels"):
             if not isinstance(value := getattr(self, name), str):
                 raise UGCLError(f"{name} must be text, not {value!r}")
         for name, least in (("seed", 0), ("threads", 1), ("split_seed", 0)):
@@ -84,7 +88,23 @@ class RunConfig:
                 f"the edges or features of {where} are not those that this run was configured "
                 "for: bring the old graph back or train a new run"
             )
+        self.check_labels(loaded, where)
         return loaded
+
+    def check_labels(self, graph: Graph, where: str) -> None:
+        """Refuse a graph whose labels or split are not those that the run learned from."""
+        if self.learning_from(graph).labels != self.labels:
+            raise UGCLError(
+                f"the split or the labels of {where} are not those that this run learned from: "
+                "bring the old ones back or train a new run"
+            )
+
+    def learning_from(self, graph: Graph) -> RunConfig:
+        """The same, with the fingerprint of the labels of this graph that it learns from."""
+        if not self.split:
+            return self
+        method_named(self.method).check_labels(graph)
+        return replace(self, labels=labels_fingerprint(graph, self.split_of(graph)))
 
     def seen(self, graph: Graph) -> tuple[Graph, npt.NDArray[np.int64]]:
         """What of its graph the run sees: its split, without held-out edges; and those edges."""
@@ -157,7 +177,7 @@ class RunConfig:
         """
         stored = self.settings.values()
         values = stored | dict(given)
-        follows = method_named(self.method).readout_follows(self.preset)
+        follows = method_named(self.method).readout_follows(self.preset, stored)
         together = "readout_scope" in stored and stored["scope"] == stored["readout_scope"]
         if follows and together and "readout_scope" not in given:
             values["readout_scope"] = values["scope"]
@@ -172,12 +192,16 @@ class RunConfig:
             split_seed=self.split_seed if split_seed is None else split_seed,
         )
         if graph is None:
-            loaded = config.load_graph()
+            loaded = replace(self, data_root=config.data_root).load_graph()
         else:
             loaded = load_graph(graph, config.data_root or None)
             config = replace(config, graph=graph_name(graph), fingerprint=loaded.fingerprint)
-        if split is not None or split_seed is not None:
-            config = replace(config, split=_split_kind(self.method, loaded, split, split_seed))
+        reseeded = self.split == "own" and split_seed is not None and not config.hold_out_edges
+        if split is None and graph is None and self.split and not reseeded:
+            split = cast(SplitKind, self.split)
+        held_out = config.hold_out_edges > 0
+        kind = split_kind(self.method, loaded, split, split_seed, held_out=held_out)
+        config = replace(config, split=kind).learning_from(loaded)
         seen, _ = config.seen(loaded)
         settings, choice = resolve_scope(asked, seen, tell)
         same = config.fingerprint == self.fingerprint
@@ -194,7 +218,7 @@ class RunConfig:
         mine, theirs = self.settings.values(), other.settings.values()
         for name in (
             *("method", "graph", "fingerprint", "seed", "device", "threads"),
-            *("hold_out_edges", "split", "split_seed"),
+            *("hold_out_edges", "split", "split_seed", "labels"),
         ):
             mine[name], theirs[name] = getattr(self, name), getattr(other, name)
         for name, value in mine.items():
@@ -237,7 +261,7 @@ def new_config(
         tell: is told what takes time.
     """
     loaded = load_graph(graph, data_root)
-    kind = _split_kind(method, loaded, split, split_seed)
+    kind = split_kind(method, loaded, split, split_seed, held_out=hold_out_edges > 0)
     asked = method_named(method).resolve(preset, loaded, given or {})
     config = RunConfig(
         method=method,
@@ -252,28 +276,9 @@ def new_config(
         hold_out_edges=hold_out_edges,
         split=kind,
         split_seed=split_seed or 0,
-    )
+    ).learning_from(loaded)
     settings, choice = resolve_scope(asked, config.seen(loaded)[0], tell)
     return replace(config, settings=settings, scope_choice=_as_table(choice)), loaded
-
-
-def _split_kind(
-    method: str, graph: Graph, split: SplitKind | None, split_seed: int | None
-) -> SplitKind | Literal[""]:
-    """Which kind of split a method learns from: none where it needs no labels."""
-    known = method_named(method)
-    if not known.supervised:
-        if split is not None:
-            raise UGCLError(
-                f"{method} learns without labels and has no split: leave out --split here, and "
-                "give it to ugcl evaluate"
-            )
-        return ""
-    known.check_labels(graph)
-    own = has_own_split(graph) and split_seed is None
-    kind = split or ("own" if own else random_kind(graph))
-    split_of(graph, kind, split_seed)  # refuses what cannot be
-    return kind
 
 
 def _as_table(choice: Choice | None) -> dict[str, Any]:

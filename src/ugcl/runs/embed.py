@@ -6,6 +6,7 @@ from typing import Any
 
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
+from ugcl.methods import method_named
 from ugcl.runs.folder import Run
 from ugcl.scope import ScopeName
 
@@ -26,4 +27,9 @@ def embed_graph(
             f"the graph has {graph.num_features:,} features but {run.path} was trained on "
             f"{trained_on:,}: give a graph with the same features"
         )
+    if (
+        graph.fingerprint == run.config.fingerprint
+        and not method_named(run.config.method).inductive
+    ):
+        graph, _ = run.config.seen(graph)  # its rows are of these nodes, whatever edges it saw
     return run.model(readout_scope).to(device).embed(graph, device)

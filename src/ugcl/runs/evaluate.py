@@ -188,8 +188,9 @@ def evaluate_run(
     first, *others = (_testable(parts, chosen_on) for parts in (one, *random))
     assert loaded.labels is not None
     check_split(loaded.labels, chosen_on, "paper")
+    learners = [each for each in (run, against) if each is not None and each.config.split]
     for parts in (first, *others):
-        check_split(loaded.labels, parts, probe)
+        check_split(loaded.labels, parts, "honest" if learners else probe)
 
     where = resolve_device(device or run.config.device)
     entrants = {RUN: _entrant(run, loaded, who.run, protocol, where, tell)}

@@ -96,7 +96,7 @@ class Run:
         self.require_finished()
         try:
             read = json.loads((self.path / "metrics.json").read_text("utf-8"))
-            return dict(read | {"features": int(read["features"])})
+            return dict(read | {name: int(read[name]) for name in ("nodes", "features")})
         except (KeyError, OSError, TypeError, ValueError) as error:
             raise self._damaged("metrics.json", error) from error
 
@@ -118,23 +118,35 @@ class Run:
 
     def predictions(self) -> npt.NDArray[np.int64]:
         """The class of each node as a method that learns from labels sees it."""
-        self.require_finished()
+        nodes = self.metrics()["nodes"]
         try:
-            return np.asarray(np.load(self.path / PREDICTIONS, allow_pickle=False))
+            found = np.load(self.path / PREDICTIONS, allow_pickle=False)
+            if found.shape != (nodes,) or found.dtype.kind != "i":
+                raise ValueError("it is not a class for each node")
+            return np.asarray(found)
         except (EOFError, OSError, ValueError) as error:
             raise self._damaged(PREDICTIONS, error) from error
 
-    def held_out(self) -> npt.NDArray[np.int64]:
-        """The edges that training did not see, E x 2 node numbers."""
+    def require_held_out(self) -> None:
+        """Refuse a run that has seen all edges."""
         if not self.config.hold_out_edges:
             raise UGCLError(
                 f"{self.path} held out no edges, so it has seen all of them and links cannot be "
                 "scored: train it again with --hold-out-edges 0.1"
             )
+
+    def held_out(self) -> npt.NDArray[np.int64]:
+        """The edges that training did not see, E x 2 node numbers."""
+        self.require_held_out()
         try:
             return np.asarray(np.load(self.path / HELD_OUT, allow_pickle=False))
         except (EOFError, OSError, ValueError) as error:
             raise self._damaged(HELD_OUT, error) from error
+
+    def check_held_out(self, expected: npt.NDArray[np.int64]) -> None:
+        """Refuse a record of other edges than the configuration holds out."""
+        if not np.array_equal(self.held_out(), expected):
+            raise self._damaged(HELD_OUT, ValueError("it holds other edges than config.toml says"))
 
     def model(self, readout_scope: int | ScopeName | None = None) -> Model:
         """The trained model, on the CPU; it reads out at another scope if one is given."""

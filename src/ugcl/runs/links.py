@@ -12,10 +12,14 @@ from ugcl.data import non_edges
 from ugcl.errors import UGCLError
 from ugcl.evaluation import FeatureControls
 from ugcl.evaluation.compare import Estimate
-from ugcl.evaluation.links import LinkScore, best_similarity, pair_scores
+from ugcl.evaluation.links import LinkScore, Similarity, best_similarity, pair_scores
 from ugcl.graph import Graph
+from ugcl.methods.options import checked_whole
 from ugcl.runs.compared import Compared, compared
 from ugcl.runs.folder import Run
+
+LEAST_EDGES = 10
+"""Fewer edges would say nothing, and seem to say it for certain."""
 
 VALIDATION = 0.25
 """The share of held-out edges that choices are made on, and that are not scored."""
@@ -76,9 +80,12 @@ class _Pairs:
         edges = rng.permutation(held_out)
         return cls((edges[:count], others[:count]), (edges[count:], others[count:]))
 
-    def link_score(self, embeddings: Any, about: dict[str, Any]) -> LinkScore:
+    def link_score(self, embeddings: Any) -> LinkScore:
         """The score of embeddings, by the similarity that is better on the pairs to choose on."""
-        _, similarity = best_similarity(embeddings, *self.choose)
+        return self.scored(embeddings, best_similarity(embeddings, *self.choose)[1], {})
+
+    def scored(self, embeddings: Any, similarity: Similarity, about: dict[str, Any]) -> LinkScore:
+        """The score of embeddings by a similarity."""
         edges, others = (pair_scores(embeddings, pairs, similarity) for pairs in self.score)
         return LinkScore.of(edges, others, {**about, "similarity": similarity})
 
@@ -107,20 +114,22 @@ def evaluate_links(
         device: where to embed the untrained control.
         tell: is told what takes time.
     """
+    checked_whole("seed", seed, 0)
     run.require_finished()
-    held_out = run.held_out()
-    if against is not None and not np.array_equal(against.held_out(), held_out):
-        raise UGCLError(
-            f"{against.path} held out other edges than {run.path}: train both with the same "
-            "--hold-out-edges and --split-seed"
-        )
+    run.require_held_out()
     who = compared(run, against, graph=graph, data_root=data_root, device=device)
-    pairs = _Pairs.of(who.graph, held_out, seed)
+    run.check_held_out(who.held_out)
+    pairs = _Pairs.of(who.graph, who.held_out, seed)
+    if len(pairs.score[0]) < LEAST_EDGES:
+        raise UGCLError(
+            f"{run.path} held out {len(who.held_out):,} edges, too few to score: train it again "
+            "with a larger --hold-out-edges"
+        )
     tell("choosing how far the controls smooth and how they scale, on validation edges")
-    score = pairs.link_score(who.run, {})
+    score = pairs.link_score(who.run)
     controls = _feature_controls(who, pairs)
-    controls |= {name: pairs.link_score(rows, {}) for name, rows in who.untrained.items()}
-    other = None if who.other is None else pairs.link_score(who.other, {})
+    controls |= {name: pairs.link_score(rows) for name, rows in who.untrained.items()}
+    other = None if who.other is None else pairs.link_score(who.other)
     return LinkEvaluation(
         {"chosen_on": len(pairs.choose[0]), "scored": len(pairs.score[0])},
         seed,
@@ -133,11 +142,12 @@ def evaluate_links(
 
 def _feature_controls(who: Compared, pairs: _Pairs) -> dict[str, LinkScore]:
     """The controls of features and edges, each at its best on the pairs to choose on."""
-    best: dict[str, tuple[float, LinkScore]] = {}
+    best: dict[str, float] = {}
+    scores: dict[str, LinkScore] = {}
     for candidate, matrix in FeatureControls(who.graph).candidates():
-        area, _ = best_similarity(matrix, *pairs.choose)
+        area, similarity = best_similarity(matrix, *pairs.choose)
         name = candidate.control
-        if name not in best or area > best[name][0]:
+        if area > best.get(name, -1.0):
             about = {"scaling": candidate.scaling, "k": candidate.k}
-            best[name] = area, pairs.link_score(matrix, about)
-    return {name: score for name, (_, score) in best.items()}
+            best[name], scores[name] = area, pairs.scored(matrix, similarity, about)
+    return scores

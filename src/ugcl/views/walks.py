@@ -6,7 +6,9 @@ Second-order walks (node2vec) weigh neighbour x of v, come to from t, further by
     1/p if x = t,    1 if x is a neighbour of t,    1/q otherwise.
 
 They are drawn by rejection: a first-order neighbour is proposed and accepted with its factor over
-the largest one, so that nothing is prepared for each pair of edges. Cost: O(walkers length log E).
+the largest one, so that nothing is prepared for each pair of edges. Walkers that are rejected again
+and again, as on a leaf that a large p keeps from returning, are drawn from all their neighbours.
+Cost of a step: O(log E) for each proposal.
 """
 
 from __future__ import annotations
@@ -17,6 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 Nodes = npt.NDArray[np.int64]
+
+PROPOSALS = 32
+"""Neighbours that are proposed to a walker before all of them are looked at."""
+
+BLOCK = 4096
+"""Walkers whose neighbours are looked at together."""
 
 
 class Walker:
@@ -59,12 +67,33 @@ class Walker:
         if before is None:
             return found
         left = np.arange(nodes.size)
-        while True:
-            rejected = ~self._accepted(found[left], before[left], rng)
-            left = left[rejected]
+        for _ in range(PROPOSALS):
+            left = left[~self._accepted(found[left], before[left], rng)]
             if left.size == 0:
                 return found
             found[left] = self._proposed(nodes[left], rng)
+        for start in range(0, left.size, BLOCK):
+            block = left[start : start + BLOCK]
+            found[block] = self._exact(nodes[block], before[block], rng)
+        return found
+
+    def _exact(self, nodes: Nodes, before: Nodes, rng: np.random.Generator) -> Nodes:
+        """A neighbour of each node by its probability, of all its neighbours side by side."""
+        counts = self.degrees[nodes]
+        ends = np.cumsum(counts)
+        which = np.repeat(np.arange(nodes.size), counts)
+        place = self.starts[nodes][which] + np.arange(ends[-1]) - (ends - counts)[which]
+        found, origin = self.neighbours[place], before[which]
+        back, near, far = self.factors
+        weights = np.where(self._joined(origin, found), near, far)
+        weights = np.where(found == origin, back, weights)
+        if self.sums is not None:
+            weights = weights * (self.sums[place + 1] - self.sums[place])
+        sums = np.cumsum(weights)
+        low = np.concatenate([[0.0], sums])[ends - counts]
+        drawn = low + rng.random(nodes.size) * (sums[ends - 1] - low)
+        chosen = np.clip(np.searchsorted(sums, drawn, side="right"), ends - counts, ends - 1)
+        return np.asarray(found[chosen])
 
     def _proposed(self, nodes: Nodes, rng: np.random.Generator) -> Nodes:
         """A neighbour of each node, by the weights of the edges."""
