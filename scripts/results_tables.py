@@ -208,7 +208,7 @@ def tasks(folder: Path) -> Iterator[str]:
         for name in ("pca", "smooth", "raw"):
             yield _task_line(
                 read["graph"],
-                f"{name}, chosen",
+                f"{name}, control",
                 [row["links"]["controls"][name] for row in controls[:1]],
                 [row["clusters"]["controls"].get(name) for row in controls[:1]],
             )
