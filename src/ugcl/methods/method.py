@@ -92,12 +92,12 @@ class Method:
         del given
         return {field.name: option_of(field) for field in fields(self.settings)}
 
-    def readout_follows(self, preset: str, stored: Mapping[str, Any]) -> bool:
+    def readout_follows(self, preset: str, stored: Mapping[str, Any] | None = None) -> bool:
         """Whether the scope of the readout is that of training unless the user names it.
 
         Args:
             preset: the preset.
-            stored: all settings of a run.
+            stored: the settings of a run, where it is about one.
         """
         del stored
         return "readout_scope" not in preset_named(self.presets, preset).base

@@ -257,7 +257,11 @@ NODE2VEC = Method(
     paper=("Grover and Leskovec, node2vec: Scalable Feature Learning for Networks, KDD 2016"),
     settings=Node2vecSettings,
     presets={
-        "fast": Preset(about=_OURS, base={**_NODE2VEC, "lr": 0.05}, ours=frozenset(_NODE2VEC)),
+        "fast": Preset(
+            about=_OURS,
+            base={**_NODE2VEC, "lr": 0.05, "p": 4.0, "q": 0.25},
+            ours=frozenset(_NODE2VEC),
+        ),
         "paper": Preset(
             about="the publication of node2vec, which chooses p and q for each graph",
             base=_NODE2VEC,

@@ -85,9 +85,9 @@ class Untrained(Method):
         training = {field.name for field in fields(TrainedSettings)}
         return {"recipe": RECIPE} | {k: o for k, o in own.items() if k not in training}
 
-    def readout_follows(self, preset: str, stored: Mapping[str, Any]) -> bool:
+    def readout_follows(self, preset: str, stored: Mapping[str, Any] | None = None) -> bool:
         """As for the recipe."""
-        return method_named(stored["recipe"]).readout_follows(preset, stored)
+        return method_named((stored or {}).get("recipe", DEFAULT_RECIPE)).readout_follows(preset)
 
     def resolve(self, preset: str, graph: Graph, given: Mapping[str, Any]) -> Settings:
         """The recipe's settings of a preset for a graph."""
