@@ -46,7 +46,7 @@ class Classifier(ScaledModel, Predictor):
     ) -> None:
         super().__init__(shape.features, scaling)
         self.weight_decay, self.seed = weight_decay, seed
-        with _seeded("cpu", seed):
+        with _seeded(seed):
             self.network = network()
         self.kept = deepcopy(self.network).requires_grad_(False)
         self.best: Tensor
@@ -54,7 +54,7 @@ class Classifier(ScaledModel, Predictor):
         self._validation: tuple[Inputs, Tensor, Tensor] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the graph, which is held while training lasts."""
+        """All but the graph, which is held to validate on."""
         return {**super().__getstate__(), "_validation": None}  # type: ignore[no-untyped-call]
 
     def parameter_groups(self) -> Iterable[Any]:
@@ -77,7 +77,7 @@ class Classifier(ScaledModel, Predictor):
 
         def loss_of(epoch: int) -> Tensor:
             self.network.train()
-            with _seeded(device, self.seed, epoch):
+            with _seeded(self.seed, epoch):
                 _, scores = self.network(*inputs)
             return cross_entropy(scores[train], labels[train])
 
@@ -115,12 +115,11 @@ class Classifier(ScaledModel, Predictor):
 
 
 @contextmanager
-def _seeded(device: torch.device | str, *seeds: int) -> Iterator[None]:
+def _seeded(*seeds: int) -> Iterator[None]:
     """PyTorch's own random numbers, as PyTorch Geometric's layers use them, from these seeds.
 
     Afterwards they go on as if nothing had been.
     """
-    devices = [torch.device(device)] if torch.device(device).type == "cuda" else []
-    with torch.random.fork_rng(devices):
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1)[0]))
         yield
