@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ugcl.data import non_edges
 from ugcl.errors import UGCLError
@@ -71,9 +72,8 @@ class _Pairs:
     @classmethod
     def of(cls, graph: Graph, held_out: Any, seed: int) -> _Pairs:
         """As many pairs that no edge joins, seen or held out, as there are held-out edges."""
-        rows, columns = held_out.T
-        missing = np.ones(len(held_out), dtype=np.float32)
-        held = type(graph.adjacency)((missing, (rows, columns)), shape=graph.adjacency.shape)
+        ones = np.ones(len(held_out), dtype=np.float32)
+        held = sp.coo_array((ones, tuple(held_out.T)), shape=graph.adjacency.shape)
         others = non_edges((graph.adjacency + held + held.T).tocsr(), len(held_out), seed)
         rng = np.random.default_rng(seed)
         count = max(1, round(VALIDATION * len(held_out)))
