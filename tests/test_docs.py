@@ -72,6 +72,8 @@ def tables(name: str) -> list[str]:
         found = json.loads((ROOT / "docs/scope" / file).read_text("utf-8"))
         drawn = scopes if name == "paper_table" else script("draw_figures")
         return list(getattr(drawn, name)(found))
+    if name in ("unsupervised", "supervised", "tasks"):
+        return list(getattr(made, name)(results / "baselines"))
     if name in ("methods", "tuned", "each_scope"):
         return list(getattr(made, name)(results / "methods"))
     by_folder = name in ("choices", "negatives", "fast")
@@ -90,6 +92,9 @@ def tables(name: str) -> list[str]:
         ("docs/results/methods/README.md", "methods"),
         ("docs/results/methods/README.md", "tuned"),
         ("docs/results/methods/README.md", "each_scope"),
+        ("docs/results/baselines/README.md", "unsupervised"),
+        ("docs/results/baselines/README.md", "supervised"),
+        ("docs/results/baselines/README.md", "tasks"),
         ("docs/bench/README.md", "steps"),
         ("docs/bench/README.md", "parts"),
         ("docs/bench/README.md", "growth"),
@@ -143,3 +148,15 @@ def test_the_page_of_other_methods_has_the_commands_that_made_its_results() -> N
         assert all(row["seeds"] == 5 for row in study["summary"])
         assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])
     assert all(study["commit"] and "+" not in study["commit"] for study in tuned)
+
+
+def test_the_page_of_baselines_has_the_commands_that_made_its_results() -> None:
+    folder = ROOT / "docs/results/baselines"
+    page = (folder / "README.md").read_text("utf-8")
+    studies = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
+    assert len(studies) == 32
+    for study in studies:
+        assert study["commands"]
+        assert all(command in page for command in study["commands"])
+        assert all(row["seeds"] == 5 for row in study["summary"])
+        assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])
