@@ -348,7 +348,7 @@ def test_random_splits_never_test_nodes_that_choices_were_made_on(
         seen.append(split["test"])
         return probe(matrix, labels, split, *rest, **named)
 
-    monkeypatch.setattr("ugcl.runs.evaluate.linear_probe", spy)
+    monkeypatch.setattr("ugcl.runs.entrants.linear_probe", spy)
     evaluate_run(run, splits=3)
     assert len(seen) == 8  # the run and its untrained control, on four splits
     pool = np.concatenate([graph.splits["train"], graph.splits["val"]])

@@ -34,7 +34,7 @@ from ugcl.runs import (
     evaluate_links,
     evaluate_run,
 )
-from ugcl.runs.evaluate import Scoring
+from ugcl.runs.entrants import Scoring
 from ugcl.study import published_accuracy, published_where
 
 TASKS = ("classes", "links", "clusters")

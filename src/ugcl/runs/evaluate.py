@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -21,20 +21,15 @@ from ugcl.evaluation import (
     Score,
     check_split,
     linear_probe,
-    predicted_score,
 )
 from ugcl.graph import Graph
-from ugcl.methods import Predictor, Shape, method_named
+from ugcl.methods import method_named
 from ugcl.methods.options import checked_whole
 from ugcl.runs.compared import compared
 from ugcl.runs.controls import feature_control_scores
+from ugcl.runs.entrants import Entrant, Scoring, entrant, probed, scoring_of
 from ugcl.runs.folder import Run
-from ugcl.training import resolve_device, train
-
-Scoring = Literal["honest", "paper", "predictions"]
-"""By one of the probes, or by the predictions of a method that learned from labels."""
-
-Entrant = Callable[[Split], Score]
+from ugcl.training import resolve_device
 
 RUN, OTHER = "run", "other"
 """Whose scores they are, beside the names of the controls."""
@@ -193,17 +188,17 @@ def evaluate_run(
         check_split(loaded.labels, parts, "honest" if learners else probe)
 
     where = resolve_device(device or run.config.device)
-    entrants = {RUN: _entrant(run, loaded, who.run, protocol, where, tell)}
+    entrants = {RUN: entrant(run, loaded, who.run, protocol, where, tell)}
     if against is not None:
         own = None if protocol == "predictions" else protocol
-        entrants[OTHER] = _entrant(against, loaded, who.other, own, where, tell)
+        entrants[OTHER] = entrant(against, loaded, who.other, own, where, tell)
     for untrained, rows in who.untrained.items():
-        entrants[untrained] = partial(_probed, rows, loaded, probe, run.config.seed)
+        entrants[untrained] = partial(probed, rows, loaded, probe, run.config.seed)
     controls = FeatureControls.for_split(loaded, chosen_on)
     scorer = _Scorer(controls, probe, chosen_on, entrants, tell)
     scores = scorer.scores([first])[0]
     return Evaluation(
-        _scoring(run, protocol),
+        scoring_of(run, protocol),
         name,
         {part: int(nodes.size) for part, nodes in first.items()},
         run.config.seed,
@@ -212,55 +207,6 @@ def evaluate_run(
         controls=scores,
         many=_many(kind, loaded.num_nodes, others, scorer.scores(others)) if others else None,
     )
-
-
-def _scoring(run: Run, protocol: Scoring | None) -> Scoring:
-    supervised = method_named(run.config.method).supervised
-    return protocol or ("predictions" if supervised else "honest")
-
-
-def _entrant(
-    run: Run,
-    graph: Graph,
-    embeddings: Any,
-    protocol: Scoring | None,
-    device: str,
-    tell: Callable[[str], None],
-) -> Entrant:
-    """What scores a run on a split, by its embeddings or its predictions."""
-    scoring, seed = _scoring(run, protocol), run.config.seed
-    if not method_named(run.config.method).supervised:
-        assert scoring != "predictions"
-        return partial(_probed, embeddings, graph, scoring, seed)
-    labels, learned_from = graph.labels, run.config.split_of(graph)
-    assert labels is not None
-
-    def score(split: Split) -> Score:
-        same = all(np.array_equal(split[part], learned_from[part]) for part in ("train", "val"))
-        model = None if same else _retrained(run, replace(graph, splits=dict(split)), device, tell)
-        if scoring == "predictions":
-            predicted = (
-                run.predictions() if model is None else model.predict(graph, device).argmax(axis=1)
-            )
-            return predicted_score(predicted, labels, split)
-        rows = embeddings if model is None else model.embed(graph, device)
-        return _probed(rows, graph, scoring, seed, split)
-
-    return score
-
-
-def _retrained(run: Run, graph: Graph, device: str, tell: Callable[[str], None]) -> Predictor:
-    """The run's model, trained on the graph's split."""
-    tell(f"training {run.config.method} anew for another split")
-    model = run.config.untrained_model(Shape.of(graph))
-    assert isinstance(model, Predictor)
-    train(model, graph, run.config.settings, device=device)
-    return model
-
-
-def _probed(embeddings: Any, graph: Graph, protocol: Protocol, seed: int, split: Split) -> Score:
-    assert graph.labels is not None
-    return linear_probe(embeddings, graph.labels, split, protocol, dataset=graph.name, seed=seed)
 
 
 def random_splits(graph: Graph, count: int) -> list[Split]:

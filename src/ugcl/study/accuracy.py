@@ -21,7 +21,7 @@ from ugcl.methods import method_named
 from ugcl.provenance import source_commit
 from ugcl.runs import Run, evaluate_run
 from ugcl.runs.config import graph_name
-from ugcl.runs.evaluate import Scoring
+from ugcl.runs.entrants import Scoring
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
 
