@@ -527,6 +527,14 @@ def test_smooth_is_the_power_of_the_adjacency(large_file: Path, tmp_path: Path) 
     assert run.metrics()["scope"] == 3
 
 
+@pytest.mark.parametrize("name", ["raw", "smooth"])
+def test_features_have_nothing_to_train(name: str) -> None:
+    graph, method = make_graph(), METHODS[name]
+    model = method.build(Shape.of(graph), method.resolve("fast", graph, {}), 0)
+    with pytest.raises(UGCLError, match=f"^{name.capitalize()} has nothing to train: take its "):
+        model.pretext(graph, "cpu")
+
+
 def test_smooth_can_choose_its_power_without_labels(large_file: Path, tmp_path: Path) -> None:
     config, _ = new_config(str(large_file), method="smooth", given={"scope": "auto"})
     assert isinstance(config.settings.values()["scope"], int)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 
 
@@ -46,7 +47,9 @@ class Model(nn.Module, ABC):
 
         A model without parameters to descend on does its epoch in it.
         """
-        raise NotImplementedError(f"{type(self).__name__} is not trained")
+        raise UGCLError(
+            f"{type(self).__name__} has nothing to train: take its embeddings as they are"
+        )
 
     def parameter_groups(self) -> Iterable[Any]:
         """What is trained by gradients: parameters, or groups of them as PyTorch has them."""

@@ -47,26 +47,30 @@ class Reconstruction(Objective):
         rng: np.random.Generator,
         edges: Edges | None = None,
     ) -> Tensor:
-        """The mean of the losses of all pairs."""
-        del corrupted
+        """The divergence and the edge term of all pairs."""
         assert edges is not None
-        return torch.stack([self._loss(*pair, edges, rng) for pair in pairs]).mean()
+        divergence = super().forward(pairs, corrupted, rng)
+        return (
+            divergence + torch.stack([self._edge_term(*pair, edges, rng) for pair in pairs]).mean()
+        )
 
     def contrast(
         self, patch: Tensor, context: Tensor, corrupted: Tensor | None, rng: np.random.Generator
     ) -> Tensor:
-        """There is none without edges."""
-        raise NotImplementedError("a reconstruction needs the edges")
+        """The divergence of the nodes' distributions; zero where nodes have none."""
+        del context, corrupted, rng
+        if not self.variational:
+            return patch.new_zeros(())
+        divergence: Tensor = self.autoencoder.kl_loss(*_parts(patch))  # type: ignore[operator]
+        return divergence / patch.shape[0]
 
-    def _loss(
+    def _edge_term(
         self, patch: Tensor, context: Tensor, edges: Edges, rng: np.random.Generator
     ) -> Tensor:
-        same, divergence = context is patch, patch.new_zeros(())
+        same = context is patch
         if self.variational:
-            mean, deviation = _parts(patch)
-            divergence = self.autoencoder.kl_loss(mean, deviation) / patch.shape[0]  # type: ignore[operator]
-            noise = torch.from_numpy(rng.standard_normal(mean.shape, dtype=np.float32))
-            noise = noise.to(mean)
+            shape = patch.shape[0], patch.shape[1] // 2
+            noise = torch.from_numpy(rng.standard_normal(shape, dtype=np.float32)).to(patch)
             patch = _drawn(patch, noise)
             context = patch if same else _drawn(context, noise)
         joined = torch.stack(edges)
@@ -74,7 +78,7 @@ class Reconstruction(Objective):
         if not same:
             joined, apart = (torch.cat([ends, ends.flip(0)], dim=1) for ends in (joined, apart))
         together, others = (self._decoded((patch, context), ends) for ends in (joined, apart))
-        loss = softplus(-together).mean() + divergence
+        loss = softplus(-together).mean()
         return loss + softplus(others).mean() if others.numel() else loss
 
     def _decoded(self, rows: tuple[Tensor, Tensor], ends: Tensor) -> Tensor:
