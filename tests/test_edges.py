@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ugcl import UGCLError
-from ugcl.edges import simple_adjacency
+from ugcl.edges import EdgeList, is_simple, simple_adjacency
 
 edge_lists = st.lists(
     st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([0.0, 0.5, 1.0, 2.0])),
@@ -16,7 +16,7 @@ edge_lists = st.lists(
 
 def adjacency_of(edges: list[tuple[int, int, float]], *, weighted: bool = True) -> np.ndarray:
     sources, targets, weights = zip(*edges, strict=True) if edges else ((), (), ())
-    result, _ = simple_adjacency(sources, targets, weights if weighted else None, 8)
+    result, _ = simple_adjacency(EdgeList(sources, targets, weights if weighted else None), 8)
     return result.toarray()
 
 
@@ -38,11 +38,10 @@ def test_joins_the_nodes_that_were_listed(edges: list[tuple[int, int, float]]) -
 
 @given(edge_lists)
 def test_building_twice_changes_nothing(edges: list[tuple[int, int, float]]) -> None:
-    once, _ = simple_adjacency(
-        [a for a, _, _ in edges], [b for _, b, _ in edges], [w for *_, w in edges], 8
-    )
+    listed = EdgeList([a for a, _, _ in edges], [b for _, b, _ in edges], [w for *_, w in edges])
+    once, _ = simple_adjacency(listed, 8)
     entries = once.tocoo()
-    twice, notes = simple_adjacency(*entries.coords, entries.data, 8)
+    twice, notes = simple_adjacency(EdgeList(*entries.coords, entries.data), 8)
     np.testing.assert_array_equal(once.toarray(), twice.toarray())
     assert notes == ()
 
@@ -72,14 +71,14 @@ def test_takes_a_list_of_both_directions_as_it_is() -> None:
 
 
 def test_says_what_it_changed() -> None:
-    _, notes = simple_adjacency([0, 0, 1, 2, 4], [1, 1, 1, 3, 5], [1, 1, 1, 1, 0], 8)
+    _, notes = simple_adjacency(EdgeList([0, 0, 1, 2, 4], [1, 1, 1, 3, 5], [1, 1, 1, 1, 0]), 8)
     assert notes == (
         "removed 1 self-loop",
         "removed 1 edge of weight zero",
         "symmetrised 2 edges listed in one direction only",
         "merged 1 duplicate edge, summing their weights",
     )
-    _, notes = simple_adjacency([0, 1], [1, 0], [1, 3], 8)
+    _, notes = simple_adjacency(EdgeList([0, 1], [1, 0], [1, 3]), 8)
     assert notes == ("added the two directions of 1 edge listed with different weights",)
 
 
@@ -95,7 +94,7 @@ def test_says_what_it_changed_without_weights(
         "merged {} duplicate edge": len(listed) - len(distinct),
     }
     sources, targets = (np.array([edge[i] for edge in edges], dtype=kind) for i in (0, 1))
-    adjacency, notes = simple_adjacency(sources, targets, None, 8)
+    adjacency, notes = simple_adjacency(EdgeList(sources, targets, None), 8)
     expected = [words.format(count) for words, count in counts.items() if count]
     assert len(notes) == len(expected)
     for note, words in zip(notes, expected, strict=True):
@@ -123,4 +122,32 @@ def test_says_what_it_changed_without_weights(
 )
 def test_refuses(sources: list, targets: list, weights: list | None, message: str) -> None:
     with pytest.raises(UGCLError, match=message):
-        simple_adjacency(sources, targets, weights, 8)
+        simple_adjacency(EdgeList(sources, targets, weights), 8)
+
+
+@given(edge_lists)
+def test_a_simple_adjacency_is_known_as_such(edges: list[tuple[int, int, float]]) -> None:
+    listed = EdgeList([a for a, _, _ in edges], [b for _, b, _ in edges], [w for *_, w in edges])
+    adjacency, _ = simple_adjacency(listed, 8)
+    assert is_simple(adjacency)
+    loop, one_way, uneven = adjacency.tolil(), adjacency.tolil(), adjacency.tolil()
+    loop[3, 3] = 1
+    one_way[2, 5], one_way[5, 2] = 1, 0
+    uneven[2, 5], uneven[5, 2] = 1, 2
+    for other in (loop, one_way, uneven):
+        assert not is_simple(other.tocsr())
+    assert not is_simple(adjacency.astype(np.float64))
+    assert not is_simple(adjacency.tocoo())
+
+
+@given(edge_lists)
+def test_directed_entries_add_up(edges: list[tuple[int, int, float]]) -> None:
+    listed = EdgeList(
+        [a for a, _, _ in edges], [b for _, b, _ in edges], [w for *_, w in edges], directed=True
+    )
+    expected = np.zeros((8, 8))
+    for a, b, weight in edges:
+        if a != b:
+            expected[a, b] += weight
+            expected[b, a] += weight
+    np.testing.assert_array_equal(simple_adjacency(listed, 8)[0].toarray(), expected)

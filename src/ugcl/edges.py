@@ -16,11 +16,19 @@ Nodes = npt.NDArray[np.int32 | np.int64]
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Entries as they were given: two nodes each, with weights or without."""
+    """Entries as they were given: two nodes each, with weights or without.
+
+    Attributes:
+        sources: first node of each entry, E integers.
+        targets: second node of each entry, E integers.
+        weights: weight of each entry, E finite numbers >= 0, or None.
+        directed: whether two opposite entries are two edges even if their weights are the same.
+    """
 
     sources: npt.ArrayLike
     targets: npt.ArrayLike
     weights: npt.ArrayLike | None
+    directed: bool = False
 
     @classmethod
     def of_pairs(cls, pairs: npt.ArrayLike, weights: npt.ArrayLike | None) -> EdgeList:
@@ -56,44 +64,51 @@ class EdgeList:
         return cls(sources, targets, entries.data if weighted else None)
 
 
-def simple_adjacency(
-    sources: npt.ArrayLike,
-    targets: npt.ArrayLike,
-    weights: npt.ArrayLike | None,
-    num_nodes: int,
-) -> tuple[Any, tuple[str, ...]]:
+def simple_adjacency(edges: EdgeList, num_nodes: int) -> tuple[Any, tuple[str, ...]]:
     """Build a symmetric CSR matrix without diagonal, and say what was changed on the way.
 
     Self-loops and edges of weight zero are removed. Entries that name the same two nodes in the
     same order are one edge whose weight is their sum. An edge that is listed in both orders with
     the same weight, as PyTorch Geometric and SciPy store graphs, has that weight; where the two
-    differ, or one is missing, their sum. Without weights every edge weighs 1, however often it is
-    listed. Cost: O(E + N) without weights, O(E log E) with them.
+    differ, or one is missing, or the list is directed, their sum. Without weights every edge
+    weighs 1, however often it is listed. Cost: O(E + N) without weights, O(E log E) with them.
 
     Args:
-        sources: first node of each entry, E integers.
-        targets: second node of each entry, E integers.
-        weights: weight of each entry, E finite numbers >= 0, or None.
+        edges: the entries.
         num_nodes: N; nodes are 0 to N - 1.
 
     Returns:
         The adjacency matrix (N x N, float32, canonical CSR) and one sentence for each change.
     """
-    rows, columns = _node_numbers(sources, targets, num_nodes)
+    rows, columns = _node_numbers(edges.sources, edges.targets, num_nodes)
     notes: list[str] = []
     loops = rows == columns
     if removed := int(loops.sum()):
         notes.append(f"removed {removed:,} self-loop{_s(removed)}")
-    if weights is None:
+    if edges.weights is None:
         if removed:
             rows, columns = rows[~loops], columns[~loops]
         return _unweighted(rows, columns, num_nodes, notes), tuple(notes)
-    values = _edge_weights(weights, rows.size)
+    values = _edge_weights(edges.weights, rows.size)
     if zero := int((~loops & (values == 0)).sum()):
         notes.append(f"removed {zero:,} edge{_s(zero)} of weight zero")
     keep = ~loops & (values != 0)
     rows, columns = (ends[keep].astype(np.int64) for ends in (rows, columns))
-    return _weighted(rows, columns, values[keep], num_nodes, notes), tuple(notes)
+    adjacency = _weighted(rows, columns, values[keep], num_nodes, notes, directed=edges.directed)
+    return adjacency, tuple(notes)
+
+
+def is_simple(matrix: Any) -> bool:
+    """Whether a matrix is what `simple_adjacency` would make of it."""
+    if matrix.format != "csr" or matrix.dtype != np.float32 or not matrix.has_canonical_format:
+        return False
+    if not (np.isfinite(matrix.data) & (matrix.data > 0)).all() or matrix.diagonal().any():
+        return False
+    mirrored = matrix.T.tocsr()
+    return all(
+        np.array_equal(getattr(matrix, part), getattr(mirrored, part))
+        for part in ("indptr", "indices", "data")
+    )
 
 
 def _unweighted(rows: Nodes, columns: Nodes, num_nodes: int, notes: list[str]) -> Any:
@@ -117,6 +132,8 @@ def _weighted(
     values: npt.NDArray[np.float64],
     num_nodes: int,
     notes: list[str],
+    *,
+    directed: bool,
 ) -> Any:
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     pairs, which = np.unique(low * num_nodes + high, return_inverse=True)
@@ -126,13 +143,11 @@ def _weighted(
     )
     distinct = int((forward > 0).sum() + (backward > 0).sum())
     _note_merges(notes, rows.size, distinct, 2 * pairs.size - distinct, summed=True)
-    same = np.isclose(forward, backward, rtol=1e-6, atol=0)
+    same = np.isclose(forward, backward, rtol=1e-6, atol=0) & (not directed)
     merged = np.where(same, forward, forward + backward)
-    if unequal := int((~same & (forward > 0) & (backward > 0)).sum()):
-        notes.append(
-            f"added the two directions of {unequal:,} edge{_s(unequal)} listed with "
-            "different weights"
-        )
+    if added := int((~same & (forward > 0) & (backward > 0)).sum()):
+        why = "" if directed else " listed with different weights"
+        notes.append(f"added the two directions of {added:,} edge{_s(added)}{why}")
     low, high = np.divmod(pairs, num_nodes)
     adjacency = sp.csr_array(
         (

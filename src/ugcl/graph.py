@@ -13,16 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ugcl.edges import EdgeList, simple_adjacency
+from ugcl.edges import EdgeList, is_simple, simple_adjacency
 from ugcl.files import write_npz
 from ugcl.validation import (
     SPLIT_PARTS,
-    UNLABELLED,
     checked_features,
     checked_ids,
     checked_labels,
+    checked_names,
     checked_splits,
     frozen_csr,
+    num_classes,
 )
 
 FORMAT = "ugcl-graph-1"
@@ -45,7 +46,10 @@ class Graph:
         name: what to call the graph; presets are looked up by it.
         weighted: whether the values of the adjacency are weights (otherwise every edge weighs
             1); by default, whether any differs from 1.
-        notes: one sentence for each change that building the graph made to its edges.
+        notes: one sentence for each thing that a user may want to know about how the graph was
+            read, and for each change that building it made to its edges.
+        class_names: the user's names of classes 0, 1, 2, ..., where they have others; or None.
+        feature_names: the user's names of the D columns of X; or None.
     """
 
     adjacency: Any
@@ -57,14 +61,13 @@ class Graph:
     name: str = ""
     weighted: bool | None = None
     notes: tuple[str, ...] = ()
+    class_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         features = checked_features(self.features)
         num_nodes = features.shape[0]
-        edges = self.adjacency
-        if not isinstance(edges, EdgeList):
-            edges = EdgeList.of_matrix(self.adjacency, num_nodes, self.weighted)
-        adjacency, notes = simple_adjacency(edges.sources, edges.targets, edges.weights, num_nodes)
+        adjacency, weighted, notes = self._simple(num_nodes)
         labels = checked_labels(self.labels, num_nodes)
         for name, value in {
             "adjacency": frozen_csr(adjacency),
@@ -72,10 +75,25 @@ class Graph:
             "labels": labels,
             "splits": checked_splits(self.splits, labels, num_nodes),
             "ids": checked_ids(self.ids, num_nodes),
-            "weighted": edges.weights is not None,
+            "weighted": weighted,
             "notes": self.notes + notes,
+            "class_names": checked_names("class", self.class_names, num_classes(labels)),
+            "feature_names": checked_names("feature", self.feature_names, features.shape[1]),
         }.items():
             object.__setattr__(self, name, value)
+
+    def _simple(self, num_nodes: int) -> tuple[Any, bool, tuple[str, ...]]:
+        """The simple adjacency, whether it has weights, and what was changed."""
+        given = self.adjacency
+        if not isinstance(given, EdgeList):
+            if sp.issparse(given) and given.shape == (num_nodes, num_nodes) and is_simple(given):
+                weighted = bool((given.data != 1).any()) if self.weighted is None else self.weighted
+                values = given.data if weighted else np.ones_like(given.data)
+                parts = (values, given.indices, given.indptr)
+                return sp.csr_array(parts, shape=given.shape, copy=True), weighted, ()
+            given = EdgeList.of_matrix(given, num_nodes, self.weighted)
+        adjacency, notes = simple_adjacency(given, num_nodes)
+        return adjacency, given.weights is not None, notes
 
     @classmethod
     def from_edges(
@@ -185,8 +203,9 @@ class Graph:
             arrays[f"split_{part}"] = _narrow(nodes)
         if self.ids is not None:
             arrays["ids"] = self.ids
-        if self.notes:
-            arrays["notes"] = np.array(self.notes)
+        for name in ("notes", "class_names", "feature_names"):
+            if texts := getattr(self, name):
+                arrays[name] = np.array(texts)
         write_npz(Path(path), arrays, compressed=compressed)
 
     @property
@@ -207,7 +226,7 @@ class Graph:
     @property
     def num_classes(self) -> int:
         """The number of classes; 0 without labels."""
-        return 0 if self.labels is None else int(self.labels.max(initial=UNLABELLED)) + 1
+        return num_classes(self.labels)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -221,8 +240,15 @@ class Graph:
                 digest.update(np.ascontiguousarray(wide).tobytes())
         return digest.hexdigest()
 
+    def __copy__(self) -> Graph:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
+        """The graph itself: it never changes."""
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copying and pickling build the graph anew from its parts."""
+        """Unpickling builds the graph anew from its parts."""
         parts = {field.name: getattr(self, field.name) for field in fields(self)}
         return _rebuilt, (parts | {"splits": dict(self.splits)},)
 

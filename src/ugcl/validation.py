@@ -145,6 +145,24 @@ def checked_ids(given: npt.ArrayLike | None, num_nodes: int) -> npt.NDArray[Any]
     return _frozen(ids.copy())
 
 
+def checked_names(what: str, given: Iterable[str] | None, count: int) -> tuple[str, ...] | None:
+    """One distinct name for each class or column."""
+    if given is None:
+        return None
+    names = tuple(str(name) for name in given)
+    if len(names) != count or len(set(names)) != count:
+        raise UGCLError(
+            f"there must be {count:,} distinct {what} names, one each, but there are "
+            f"{len(set(names)):,} of {len(names):,}"
+        )
+    return names
+
+
+def num_classes(labels: npt.NDArray[np.int64] | None) -> int:
+    """The number of classes; 0 without labels."""
+    return 0 if labels is None else int(labels.max(initial=UNLABELLED)) + 1
+
+
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.flags.writeable = False
     return array

@@ -24,7 +24,7 @@ def test_a_missing_file_and_a_folder_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04broken"])
 def test_a_file_that_is_not_a_graph_is_told(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "edges.csv"
+    path = tmp_path / "graph.npz"
     path.write_bytes(content)
     with pytest.raises(UGCLError, match="is not a graph that ugcl can read"):
         load_graph(path)

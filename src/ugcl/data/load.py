@@ -10,21 +10,26 @@ from ugcl.data.cache import parsed, user_cache
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.download import raw_files
 from ugcl.data.npz import UNREADABLE, read_npz
+from ugcl.data.own import GraphFiles
+from ugcl.data.own.read import read_files
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.suggest import unknown
 
 
-def load_graph(name_or_path: str | Path, data_root: str | Path | None = None) -> Graph:
+def load_graph(name_or_path: str | Path | GraphFiles, data_root: str | Path | None = None) -> Graph:
     """Load a graph by the name of a data set or the path of a file.
 
     Args:
-        name_or_path: a name that `ugcl datasets` lists, or a file written by `Graph.save`.
+        name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; a file of
+            edges, as `read_graph` takes it; or the files of a graph.
         data_root: the folder of raw data sets, laid out as PyTorch Geometric and OGB do; by
             default the environment's UGCL_DATA, else the user's cache. Files that are missing
             there are downloaded. A data set that comes with the package is read from a data
             root only if it is given here.
     """
+    if isinstance(name_or_path, GraphFiles):
+        return read_files(name_or_path)
     if (dataset := DATASETS.get(str(name_or_path).lower())) is not None:
         if dataset.embedded and data_root is None:
             with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
@@ -32,7 +37,7 @@ def load_graph(name_or_path: str | Path, data_root: str | Path | None = None) ->
         return _from_raw_files(dataset, raw_files(dataset, default_data_root(data_root)))
     path = Path(name_or_path)
     if path.is_file():
-        return read_npz(path)
+        return read_npz(path) if path.suffix == ".npz" else read_files(GraphFiles(edges=str(path)))
     raise UGCLError(_not_found(str(name_or_path), path))
 
 

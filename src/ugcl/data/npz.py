@@ -73,5 +73,11 @@ def _graph(arrays: dict[str, Any]) -> Graph:
         ids=arrays.get("ids"),
         name=str(arrays["name"]),
         weighted=weights is not None,
-        notes=tuple(arrays["notes"].tolist()) if "notes" in arrays else (),
+        notes=_texts(arrays, "notes") or (),
+        class_names=_texts(arrays, "class_names"),
+        feature_names=_texts(arrays, "feature_names"),
     )
+
+
+def _texts(arrays: dict[str, Any], name: str) -> tuple[str, ...] | None:
+    return tuple(arrays[name].tolist()) if name in arrays else None

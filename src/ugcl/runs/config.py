@@ -14,7 +14,7 @@ import numpy.typing as npt
 import tomli_w
 import torch
 
-from ugcl.data import DATASETS, SplitKind, hold_out_edges, load_graph, split_of
+from ugcl.data import DATASETS, GraphFiles, SplitKind, hold_out_edges, load_graph, split_of
 from ugcl.data.splits import Split
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
@@ -31,7 +31,7 @@ class RunConfig:
 
     Attributes:
         method: the method's name.
-        graph: a data set's name or the absolute path of a graph file.
+        graph: a data set's name or the absolute path of a graph file or of a file of edges.
         fingerprint: the graph's fingerprint, so that a repetition meets the same graph.
         preset: the preset that the settings started from.
         settings: all settings of the method.
@@ -43,6 +43,8 @@ class RunConfig:
         split: for a method that learns from labels, which split it learns from; else "".
         split_seed: the seed of a random split and of the edges that are held out.
         labels: the fingerprint of the labels that it learns from; else "".
+        files: where the graph's edges are a file of their own, where the other parts are and
+            which column is what, as `GraphFiles.values` has it; else empty.
         scope_choice: where n was chosen for the graph: which, by which rule, why, and for which
             settings; else empty.
     """
@@ -60,6 +62,7 @@ class RunConfig:
     split: str = ""
     split_seed: int = 0
     labels: str = ""
+    files: dict[str, Any] = field(default_factory=dict)
     scope_choice: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -74,15 +77,23 @@ class RunConfig:
                 f"hold_out_edges must be at least 0 and below 1, not {self.hold_out_edges!r}"
             )
 
-    def load_graph(self, graph: str | None = None, data_root: str | None = None) -> Graph:
+    @property
+    def graph_files(self) -> GraphFiles | None:
+        """The files of the graph, where it has several or columns that have names."""
+        return GraphFiles.from_values(self.graph, self.files) if self.files else None
+
+    def load_graph(
+        self, graph: str | GraphFiles | None = None, data_root: str | None = None
+    ) -> Graph:
         """The run's graph, from where it is now if it has moved; an error if it has changed."""
-        where = graph or self.graph
+        where = graph_name(graph or self.graph)
         if graph is None and where not in DATASETS and not Path(where).is_file():
             raise UGCLError(
                 f"the run's graph is not at {where} any more: say where it is now (ugcl evaluate "
                 "--graph FILE, ugcl train FILE)"
             )
-        loaded = load_graph(where, data_root or self.data_root or None)
+        source = graph or self.graph_files or where
+        loaded = load_graph(source, data_root or self.data_root or None)
         if loaded.fingerprint != self.fingerprint:
             raise UGCLError(
                 f"the edges or features of {where} are not those that this run was configured "
@@ -161,7 +172,7 @@ class RunConfig:
         self,
         given: Mapping[str, Any],
         *,
-        graph: str | None = None,
+        graph: str | GraphFiles | None = None,
         data_root: str | None = None,
         seed: int | None = None,
         device: str | None = None,
@@ -195,7 +206,7 @@ class RunConfig:
             loaded = replace(self, data_root=config.data_root).load_graph()
         else:
             loaded = load_graph(graph, config.data_root or None)
-            config = replace(config, graph=graph_name(graph), fingerprint=loaded.fingerprint)
+            config = replace(config, **_source(graph), fingerprint=loaded.fingerprint)
         reseeded = self.split == "own" and split_seed is not None and not config.hold_out_edges
         if split is None and graph is None and self.split and not reseeded:
             split = cast(SplitKind, self.split)
@@ -218,7 +229,7 @@ class RunConfig:
         mine, theirs = self.settings.values(), other.settings.values()
         for name in (
             *("method", "graph", "fingerprint", "seed", "device", "threads"),
-            *("hold_out_edges", "split", "split_seed", "labels"),
+            *("hold_out_edges", "split", "split_seed", "labels", "files"),
         ):
             mine[name], theirs[name] = getattr(self, name), getattr(other, name)
         for name, value in mine.items():
@@ -229,7 +240,7 @@ class RunConfig:
 
 
 def new_config(
-    graph: str,
+    graph: str | GraphFiles,
     *,
     method: str = "ugcl",
     preset: str = DEFAULT_PRESET,
@@ -246,7 +257,7 @@ def new_config(
     """Resolve what the user asked for into a configuration, and load its graph.
 
     Args:
-        graph: a data set's name or a path.
+        graph: a data set's name, a path, or the files of a graph.
         method: the method's name.
         preset: the preset whose settings hold where the user gives none.
         given: the user's own settings.
@@ -265,7 +276,7 @@ def new_config(
     asked = method_named(method).resolve(preset, loaded, given or {})
     config = RunConfig(
         method=method,
-        graph=graph_name(graph),
+        **_source(graph),
         fingerprint=loaded.fingerprint,
         preset=preset,
         settings=asked,
@@ -295,6 +306,14 @@ def _left(choice: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     return {**choice, "settings": left} if left else {}
 
 
-def graph_name(given: str) -> str:
+def graph_name(given: str | GraphFiles) -> str:
     """A data set's name as the catalogue has it, or the absolute path of a file."""
+    if isinstance(given, GraphFiles):
+        return given.resolved().edges
     return given.lower() if given.lower() in DATASETS else str(Path(given).resolve())
+
+
+def _source(graph: str | GraphFiles) -> dict[str, Any]:
+    """Where a graph is, as a configuration holds it."""
+    files = graph.resolved().values() if isinstance(graph, GraphFiles) else {}
+    return {"graph": graph_name(graph), "files": files}

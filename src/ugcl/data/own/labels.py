@@ -1,0 +1,137 @@
+"""Labels and splits of nodes, and ids for rows that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ugcl.data.own.arrays import array_file, is_array_file
+from ugcl.data.own.columns import IDS, LABELS, SPLITS, Columns
+from ugcl.data.own.ids import WHOLE, array_of, as_ids, check_distinct, plain
+from ugcl.data.own.nodes import NodeTable, about_nodes, listed
+from ugcl.data.own.tables import open_table
+from ugcl.errors import UGCLError
+from ugcl.validation import UNLABELLED
+
+PARTS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("val", "valid", "validation", "dev"), "val"),
+    **dict.fromkeys(("test", "testing"), "test"),
+    **dict.fromkeys(("", "none", "unused"), ""),
+}
+"""What the parts of a split are commonly called."""
+
+
+def read_labels(source: Any, columns: Columns) -> NodeTable:
+    """Read labels, and a split where there is one, from a file, an array or a data frame."""
+    array = None
+    if isinstance(source, str | Path) and is_array_file(Path(source)):
+        array, name = array_file(Path(source)).array, Path(source).name
+    elif isinstance(source, np.ndarray | list | tuple):
+        array, name = np.asarray(source), "the labels"
+    if array is not None:
+        if array.ndim != 1:
+            raise UGCLError(f"{name} must hold one label for each node, not {array.shape}")
+        return NodeTable(name, len(array), labels=pa.chunked_array([array_of(array)]))
+    table = open_table(source, "labels", named=columns.of_nodes)
+    key = table.asked(columns.id) if columns.id in table.columns else table.called(IDS)
+    split = table.asked(columns.split) if columns.split in table.columns else table.called(SPLITS)
+    label = table.asked(columns.label) if columns.label else table.called(LABELS)
+    others = [name for name in table.columns if name not in (key, split, label)]
+    if label is None and key is None and len(others) == 2:
+        key, label = others
+    elif label is None and len(others) == 1:
+        label = others[0]
+    elif key is None and others:
+        key = others[0]
+    if label is None:
+        raise UGCLError(
+            f"it is not clear which column of {table.name} holds the labels: name it with --label; "
+            f"there are {listed(table.columns)}"
+        )
+    about = about_nodes(table, [name for name in (key, label, split) if name is not None])
+    rows = len(about[label])
+    words = f"{table.name}: {rows:,} labels from '{label}'"
+    words += f", ids from '{key}'" if key else ", in the order of the nodes"
+    words += f", split from '{split}'" if split else ""
+    ids = None
+    if key is not None:
+        ids = as_ids(about[key], f"the column '{key}' of {table.name}")
+        check_distinct(plain(ids), table.name)
+    return NodeTable(
+        table.name,
+        rows,
+        ids,
+        labels=about[label],
+        split=about.get(split),
+        notes=(*table.notes, words),
+    )
+
+
+def read_ids(source: Any) -> pa.ChunkedArray:
+    """Ids for the rows of features that have none: a table's id column or an array."""
+    if isinstance(source, str | Path) and is_array_file(Path(source)):
+        return as_ids(array_of(array_file(Path(source)).array), Path(source).name)
+    if isinstance(source, np.ndarray | list | tuple):
+        return as_ids(array_of(np.asarray(source)), "the ids")
+    table = open_table(source, "ids")
+    column = table.called(IDS) or table.columns[0]
+    return as_ids(
+        table.read((column,), text=True)[column], f"the column '{column}' of {table.name}"
+    )
+
+
+def classes_of(
+    labels: pa.ChunkedArray, where: str
+) -> tuple[npt.NDArray[np.int64], tuple[str, ...] | None]:
+    """Labels as numbers from 0, and the names of the classes where these are not their numbers.
+
+    Whole numbers from 0 without gaps stay what they are, and -1 is not known. All others, text too,
+    are numbered in their order; what is empty is not known.
+    """
+    values = plain(labels)
+    if (
+        pa.types.is_dictionary(labels.type)
+        and pc.all(pc.match_substring_regex(values, WHOLE)).as_py()
+    ):
+        values = values.cast(pa.int64())
+    if pa.types.is_floating(values.type):
+        values = _whole_or_text(pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values))
+    if not pa.types.is_integer(values.type):
+        values = values.cast(pa.string()).cast(pa.large_string())
+    else:
+        values = pc.if_else(pc.equal(values, UNLABELLED), pa.scalar(None, values.type), values)
+    known = pc.unique(values.drop_null())
+    if len(known) == 0:
+        raise UGCLError(f"{where} has no label at all: leave it out, or fill some in")
+    known = known.take(pc.array_sort_indices(known))
+    numbers = pc.fill_null(pc.index_in(values, value_set=known), UNLABELLED)
+    found = np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.int64)
+    names = [str(name) for name in known.to_pylist()]
+    same = names == [str(number) for number in range(len(names))]
+    return found, None if same else tuple(names)
+
+
+def _whole_or_text(values: pa.Array) -> pa.Array:
+    whole = pc.all(pc.equal(pc.floor(values), values)).as_py() is not False
+    return values.cast(pa.int64()) if whole else values.cast(pa.string())
+
+
+def parts_of(split: pa.ChunkedArray, where: str) -> dict[str, npt.NDArray[np.int64]]:
+    """The rows of each part of a split."""
+    texts = plain(split).cast(pa.string()).to_pylist()
+    parts = ["" if text is None else text.strip().lower() for text in texts]
+    if strange := sorted(set(parts) - set(PARTS)):
+        raise UGCLError(
+            f"the split in {where} has a part called '{strange[0]}': use train, val and test, and "
+            "nothing for nodes that belong to none"
+        )
+    found = np.array([PARTS[part] for part in parts])
+    return {
+        part: np.flatnonzero(found == part) for part in ("train", "val", "test") if part in found
+    }

@@ -1,0 +1,248 @@
+"""`read_graph`: a graph from whatever a user has of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ugcl.data.own.columns import Columns
+from ugcl.data.own.edges import Edges, read_edges
+from ugcl.data.own.features import read_features
+from ugcl.data.own.files import GraphFiles
+from ugcl.data.own.ids import (
+    alike,
+    as_ids,
+    as_numpy,
+    check_distinct,
+    distinct,
+    numbered,
+    plain,
+    shown,
+)
+from ugcl.data.own.labels import classes_of, parts_of, read_ids, read_labels
+from ugcl.data.own.nodes import NodeTable
+from ugcl.data.own.structural import NAMES, PROJECTED, structural_features
+from ugcl.edges import EdgeList, simple_adjacency
+from ugcl.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.validation import UNLABELLED
+
+
+def read_graph(
+    edges: Any,
+    features: Any = None,
+    labels: Any = None,
+    *,
+    ids: Any = None,
+    source: str = "",
+    target: str = "",
+    weight: str = "",
+    id: str = "",
+    label: str = "",
+    split: str = "",
+    ignore: Sequence[str] = (),
+    directed: bool = False,
+    name: str | None = None,
+    num_features: int | None = None,
+) -> Graph:
+    """Read a graph of your own, from files, data frames or other libraries.
+
+    A file may be CSV, TSV or other text, Parquet or JSON lines, compressed or not; a data frame may
+    be pandas's, polars's or any that speaks Arrow. Ids are whole numbers or text. Nodes are in the
+    order of the features, else in that of their ids. What was read and changed is in the graph's
+    `notes`.
+
+    Args:
+        edges: a table with a row for each edge; a GraphML or GML file or a NetworkX graph; a
+            SciPy adjacency matrix or its `.npz`; an E x 2 array or its `.npy`; or a PyTorch
+            Geometric `Data`.
+        features: a table with a row for each node; an array or SciPy matrix, or its `.npy` or
+            `.npz`; or a `.json` of id -> list of the features that a node has. Without any, numeric
+            attributes of the nodes of GraphML and NetworkX, `x` of PyTorch Geometric, or else
+            structural features are made of the edges.
+        labels: a table with a label for each node, and perhaps a split; or an array.
+        ids: the ids of the features' rows, where the features have none.
+        source: the column of an edge's first node; this and the following by default by their
+            common names, and the ends of an edge the first two columns.
+        target: the column of its second node.
+        weight: the column of its weight.
+        id: the column of ids, in the features and in the labels.
+        label: the column of labels, in either.
+        split: the column that says `train`, `val` or `test`, in either.
+        ignore: columns that are no features.
+        directed: whether two opposite edges are two edges, whose weights are added.
+        name: what to call the graph.
+        num_features: how many columns features have that are given as lists of indices.
+    """
+    columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
+    read = read_edges(edges, columns)
+    table = read.table if features is None else read_features(features, columns, num_features)
+    given_ids = None if ids is None else read_ids(ids)
+    nodes, read, table = _nodes(read, table, given_ids)
+    ends = _numbered_edges(read, nodes, table)
+    marked = table if labels is None else read_labels(labels, columns)
+    known: dict[str, Any] = {}
+    if marked is not None and marked.labels is not None:
+        ordered = table is not None or read.nodes is not None
+        known = _labels(marked, nodes, ordered=ordered)
+    elif label or split:
+        raise UGCLError(f"there are no labels: '{label or split}' is in no table of nodes")
+    notes = (*read.notes, *(() if table is None else table.notes))
+    if marked is not None and marked is not table:
+        notes += marked.notes
+    about = {"name": _name(edges) if name is None else name, "notes": notes}
+    return _assembled(read, ends, nodes, table, known | about)
+
+
+def read_files(files: GraphFiles, num_features: int | None = None) -> Graph:
+    """Read a graph from its files."""
+    return read_graph(
+        files.edges,
+        files.features or None,
+        files.labels or None,
+        ids=files.ids or None,
+        num_features=num_features,
+        **vars(files.columns),
+    )
+
+
+def with_labels(graph: Graph, files: GraphFiles) -> Graph:
+    """The graph with the labels, and the split, of a file of labels instead of its own."""
+    table = read_labels(files.labels, files.columns)
+    ids = pa.array(np.arange(graph.num_nodes) if graph.ids is None else graph.ids)
+    known = _labels(table, plain(as_ids(ids, "the graph")), ordered=True)
+    return replace(graph, **known, notes=graph.notes + table.notes)
+
+
+def _name(edges: Any) -> str:
+    return Path(edges).name if isinstance(edges, str | Path) else ""
+
+
+def _nodes(
+    edges: Edges, table: NodeTable | None, ids: pa.ChunkedArray | None
+) -> tuple[pa.Array, Edges, NodeTable | None]:
+    """All nodes in order, and edges and table with ids that compare with them."""
+    if ids is not None:
+        if table is None or table.features is None:
+            raise UGCLError("--ids names the rows of features, and there are none: leave it out")
+        table = table.named(ids)
+    listed = edges.nodes if table is None or table.ids is None else table.ids
+    if listed is None and table is not None:
+        listed = pa.chunked_array([pa.array(np.arange(table.rows))])
+    ends = [edges.sources, edges.targets]
+    ends = alike([*ends, *([] if listed is None else [listed])])
+    edges = replace(edges, sources=ends[0], targets=ends[1])
+    if listed is None:
+        return distinct(ends), edges, table
+    nodes = plain(ends[2])
+    where = "the edges" if table is None else table.name
+    check_distinct(nodes, where)
+    if table is not None and len(nodes) != table.rows:
+        raise UGCLError(
+            f"there are {len(nodes):,} nodes but {table.rows:,} rows in {table.name}: give one each"
+        )
+    return nodes, edges, table
+
+
+def _numbered_edges(
+    edges: Edges, nodes: pa.Array, table: NodeTable | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ends = numbered(edges.sources, nodes), numbered(edges.targets, nodes)
+    lost = [
+        column.filter(pa.array(found < 0))
+        for column, found in zip((edges.sources, edges.targets), ends, strict=True)
+        if (found < 0).any()
+    ]
+    if lost:
+        missing = distinct(lost)
+        where = table.name if table is not None else "the matrix"
+        advice = f"add their rows to {where}, or remove their edges"
+        if table is not None and table.ids is None:
+            advice = (
+                f"{where} has no ids, so that its {table.rows:,} rows are nodes 0 to "
+                f"{table.rows - 1:,}; name the column of ids (--id), or give the ids of the rows "
+                "(--ids)"
+            )
+        raise UGCLError(
+            f"{len(missing):,} node(s) of the edges have no features ({shown(missing)}): {advice}"
+        )
+    return ends
+
+
+def _assembled(
+    edges: Edges,
+    ends: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    nodes: pa.Array,
+    table: NodeTable | None,
+    about: dict[str, Any],
+) -> Graph:
+    """The graph, with features of its edges where it has no others."""
+    if len(nodes) == 0:
+        raise UGCLError("the edges are empty, and so the graph has no nodes: check the file")
+    about["ids"] = ids = as_numpy(nodes)
+    listed = EdgeList(*ends, edges.weights, edges.directed)
+    if table is not None and table.features is not None:
+        joined = np.zeros(len(nodes), dtype=bool)
+        for end in ends:
+            joined[end] = True
+        if isolated := int((~joined).sum()):
+            about["notes"] += (f"kept {isolated:,} node(s) that have features but no edges",)
+        return Graph(listed, table.features, feature_names=table.feature_names, **about)
+    adjacency, changes = simple_adjacency(listed, len(nodes))
+    made = (
+        f"no features: made {len(NAMES)} of the edges, the degree and a random projection of the "
+        f"adjacency on {PROJECTED} columns"
+    )
+    about["notes"] += (made, *changes)
+    return Graph(
+        adjacency,
+        structural_features(adjacency, ids.tolist()),
+        weighted=edges.weights is not None,
+        feature_names=NAMES,
+        **about,
+    )
+
+
+def _labels(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> dict[str, Any]:
+    """Labels, split and names of classes, by id or in the order of the nodes.
+
+    Args:
+        table: the labels.
+        nodes: all nodes.
+        ordered: whether the order of the nodes is the user's own.
+    """
+    assert table.labels is not None
+    numbers, class_names = classes_of(table.labels, table.name)
+    if table.ids is None:
+        if not ordered:
+            raise UGCLError(
+                f"{table.name} has no ids, and without features the nodes have no order: give it a "
+                "column of ids"
+            )
+        if table.rows != len(nodes):
+            raise UGCLError(
+                f"there are {len(nodes):,} nodes but {table.rows:,} labels in {table.name}: "
+                "give one for each node, or a column of ids"
+            )
+        rows = np.arange(len(nodes))
+    else:
+        key, known = alike([table.ids, pa.chunked_array([nodes])])
+        rows = numbered(key, plain(known))
+        if (rows < 0).any():
+            strange = plain(key).filter(pa.array(rows < 0))
+            raise UGCLError(
+                f"{len(strange):,} label(s) in {table.name} are of nodes that are not in the graph "
+                f"({shown(strange)}): remove them, or check the ids"
+            )
+    labels = np.full(len(nodes), UNLABELLED)
+    labels[rows] = numbers
+    splits = {}
+    if table.split is not None:
+        splits = {part: rows[found] for part, found in parts_of(table.split, table.name).items()}
+    return {"labels": labels, "splits": splits, "class_names": class_names}
