@@ -2,10 +2,21 @@
 
 from importlib.metadata import version
 
-from ugcl.data import load_graph
+from ugcl.data import load_graph, read_graph
 from ugcl.errors import UGCLError
 from ugcl.estimators import UGCL, Classifier, Embedder
 from ugcl.graph import Graph
+from ugcl.runs import load_run
 
 __version__ = version("ugcl")
-__all__ = ["UGCL", "Classifier", "Embedder", "Graph", "UGCLError", "__version__", "load_graph"]
+__all__ = [
+    "UGCL",
+    "Classifier",
+    "Embedder",
+    "Graph",
+    "UGCLError",
+    "__version__",
+    "load_graph",
+    "load_run",
+    "read_graph",
+]

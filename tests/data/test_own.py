@@ -234,9 +234,7 @@ def test_frames_of_pandas_and_polars_are_the_same() -> None:
 NUMBERED = [(0, 1), (1, 2), (3, 2)]
 
 
-@pytest.mark.parametrize(
-    ("name", "sparse"), [("f.npy", False), ("f.npz", False), ("f.npz", True)]
-)
+@pytest.mark.parametrize(("name", "sparse"), [("f.npy", False), ("f.npz", False), ("f.npz", True)])
 def test_rows_of_arrays_are_nodes_in_order(tmp_path: Path, sparse: bool, name: str) -> None:
     if name == "f.npy":
         np.save(tmp_path / name, FEATURES)

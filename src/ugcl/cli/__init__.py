@@ -7,7 +7,18 @@ import warnings
 from collections.abc import Sequence
 
 import ugcl
-from ugcl.cli import bench, embed, evaluate, generate, listings, scope, study, train
+from ugcl.cli import (
+    bench,
+    check,
+    embed,
+    evaluate,
+    generate,
+    listings,
+    neighbors,
+    scope,
+    study,
+    train,
+)
 from ugcl.cli.common import INTERRUPTED, Parser, say
 from ugcl.errors import UGCLError
 
@@ -22,7 +33,18 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"ugcl {ugcl.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (train, embed, evaluate, scope, study, bench, generate, listings):
+    for module in (
+        check,
+        train,
+        embed,
+        neighbors,
+        evaluate,
+        scope,
+        study,
+        bench,
+        generate,
+        listings,
+    ):
         module.register(commands)
     return parser
 

@@ -1,4 +1,4 @@
-"""`ugcl embed`: embeddings of any graph by a trained run."""
+"""`ugcl embed`: embeddings by a trained run, of its own graph or of any other."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl.cli.common import (
@@ -13,12 +15,15 @@ from ugcl.cli.common import (
     add_compute_options,
     add_data_root,
     print_json,
+    say,
     use_threads,
 )
-from ugcl.data import load_graph
+from ugcl.cli.graphs import add_graph, graph_of
+from ugcl.data import GraphFiles
 from ugcl.errors import UGCLError
-from ugcl.files import check_writable, write_csr, write_npy
-from ugcl.runs import Run, embed_graph
+from ugcl.graph import Graph
+from ugcl.runs import LoadedRun, embed_graph, load_for, load_run
+from ugcl.runs.export import WRITERS, check_ending, write_embeddings
 from ugcl.training import resolve_device
 
 
@@ -28,16 +33,15 @@ def register(commands: Any) -> None:
         commands,
         "embed",
         run,
-        "embed a graph's nodes with a trained run",
-        "ugcl embed runs/citeseer citeseer --out embeddings.npy",
+        "write a run's embeddings, or those of a graph that it was not trained on",
+        "ugcl embed runs/mine --out embeddings.parquet\n"
+        "  ugcl embed runs/mine --edges later.csv --features later-features.csv --out later.csv",
     )
     parser.add_argument("trained", metavar="RUN", help="a finished run folder")
-    parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
+    add_graph(parser)
+    formats = ", ".join(f"{ending} {words}" for ending, (words, _) in WRITERS.items())
     parser.add_argument(
-        "--out",
-        required=True,
-        metavar="FILE",
-        help="the file to write: .npy, or .npz for embeddings that are sparse",
+        "--out", required=True, metavar="FILE", help=f"the file to write; by its ending {formats}"
     )
     add_data_root(parser)
     add_compute_options(parser)
@@ -46,27 +50,52 @@ def register(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Embed."""
     out = Path(arguments.out)
-    if out.suffix not in (".npy", ".npz"):
-        raise UGCLError(
-            f"--out {out} must end in .npy, NumPy's format, or .npz, SciPy's for sparse embeddings"
-        )
-    check_writable(out)
+    check_ending(out)
     if (out.parent / "config.toml").is_file():
         raise UGCLError(
             f"{out.parent} is a run folder, which holds its own results: choose another --out"
         )
-    trained = Run.open(arguments.trained)
+    trained = load_run(arguments.trained)
     use_threads(arguments.threads or trained.config.threads)
-    graph = load_graph(arguments.graph, arguments.data_root)
-    device = resolve_device(arguments.device or trained.config.device)
-    embeddings = embed_graph(trained, graph, device)
-    kind, ending = ("sparse", ".npz") if sp.issparse(embeddings) else ("dense", ".npy")
-    if out.suffix != ending:
-        raise UGCLError(f"these embeddings are {kind}: give --out a name that ends in {ending}")
-    (write_csr if kind == "sparse" else write_npy)(out, embeddings)
-    if arguments.json:
-        print_json({"file": str(out), "shape": list(embeddings.shape), "sparse": kind == "sparse"})
+    given = graph_of(arguments, trained.config.graph_files)
+    if given is None:
+        embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
     else:
-        rows, columns = embeddings.shape
+        embeddings, ids, labels = _of_graph(trained, given, arguments)
+    written = write_embeddings(out, embeddings, ids, labels)
+    rows, columns = embeddings.shape
+    sparse = bool(sp.issparse(embeddings))
+    if arguments.json:
+        print_json(
+            {
+                "file": str(out),
+                "files": [str(path) for path in written],
+                "shape": [rows, columns],
+                "sparse": sparse,
+            }
+        )
+    else:
+        kind = "sparse" if sparse else "dense"
         print(f"{out}: {rows:,} nodes, {columns:,} columns, float32, {kind}")
+        for path in written[1:]:
+            print(f"{path}")
     return 0
+
+
+def _of_graph(
+    trained: LoadedRun, given: str | GraphFiles, arguments: argparse.Namespace
+) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.str_] | None]:
+    """Embeddings, ids and labels of a graph."""
+    graph = load_for(trained, given, arguments.data_root)
+    for note in graph.notes:
+        say(f"  {note}")
+    device = resolve_device(arguments.device or trained.config.device)
+    ids = np.arange(graph.num_nodes) if graph.ids is None else graph.ids
+    return embed_graph(trained, graph, device), ids, _labels(graph)
+
+
+def _labels(graph: Graph) -> npt.NDArray[np.str_] | None:
+    if graph.labels is None:
+        return None
+    names = graph.class_names or [str(number) for number in range(graph.num_classes)]
+    return np.array([*names, ""])[graph.labels]

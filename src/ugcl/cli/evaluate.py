@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +20,8 @@ from ugcl.cli.common import (
     use_threads,
     whole,
 )
+from ugcl.cli.graphs import add_graph, graph_of
+from ugcl.data import GraphFiles
 from ugcl.errors import UGCLError
 from ugcl.evaluation import CONTROLS, Estimate
 from ugcl.evaluation.clusters import MEASURES, STARTS
@@ -94,6 +97,7 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--graph", metavar="GRAPH", help="where the run's graph is now, if it has moved"
     )
+    add_graph(parser, positional=False)
     add_data_root(parser)
     add_compute_options(parser)
 
@@ -105,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     use_threads(arguments.threads or trained.config.threads)
     where: dict[str, Any] = {
         "against": None if arguments.against is None else Run.open(arguments.against),
-        "graph": arguments.graph,
+        **_graph(trained.config, arguments),
         "data_root": arguments.data_root,
         "device": arguments.device,
         "tell": say,
@@ -115,6 +119,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.task == "clusters":
         return _clusters(trained, arguments, where)
     return _classes(trained, arguments, where)
+
+
+def _graph(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Where the run's graph is now, and where labels are that it had not."""
+    moved = arguments.graph is not None or arguments.edges is not None
+    if moved or arguments.labels is None:
+        return {"graph": graph_of(arguments, config.graph_files), "labels": None}
+    arguments.graph = config.graph
+    labels, stored = graph_of(arguments), config.graph_files
+    assert isinstance(labels, GraphFiles)
+    if stored is not None and not labels.id:
+        labels = replace(labels, id=stored.id)
+    return {"graph": None, "labels": labels}
 
 
 def _check_task(arguments: argparse.Namespace) -> None:

@@ -19,8 +19,10 @@ from ugcl.cli.common import (
     use_threads,
     whole,
 )
+from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.data import load_graph, split_of
 from ugcl.data.splits import has_own_split
+from ugcl.errors import UGCLError
 from ugcl.files import check_writable
 from ugcl.graph import Graph
 from ugcl.report import check_plotting, plot_scope
@@ -38,7 +40,7 @@ def register(commands: Any) -> None:
         "show a graph's homophily against n and the n that each rule would choose",
         "ugcl scope citeseer --plot scope.png",
     )
-    parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
+    add_graph(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw the curves into a file (.png, .svg)")
     parser.add_argument(
         "--deep", action="store_true", help="also ask the estimators that train, which take longer"
@@ -65,7 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plot is not None:
         check_plotting(Path(arguments.plot))
         check_writable(Path(arguments.plot))
-    graph = load_graph(arguments.graph, arguments.data_root)
+    given = graph_of(arguments)
+    if given is None:
+        raise UGCLError("no graph given: name a data set or a file, as in ugcl scope citeseer")
+    graph = load_graph(given, arguments.data_root)
     with tqdm(desc="nodes", disable=not sys.stderr.isatty(), leave=False) as bar:
 
         def progress(done: int, total: int) -> None:

@@ -20,7 +20,9 @@ from ugcl.cli.common import (
     share,
     whole,
 )
+from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.cli.progress import Progress
+from ugcl.data import GraphFiles
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
@@ -34,9 +36,10 @@ def register(commands: Any) -> None:
         "train",
         run,
         "learn embeddings of a graph into a run folder",
-        "ugcl train citeseer --out runs/citeseer --scope 3",
+        "ugcl train citeseer --out runs/citeseer --scope 3\n"
+        "  ugcl train --edges edges.csv --features features.csv --out runs/mine",
     )
-    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a data set's name or a file")
+    add_graph(parser)
     parser.add_argument("--out", required=True, metavar="RUN", help="the run folder to write")
     parser.add_argument("--method", help=f"one of: {', '.join(METHODS)} (default: ugcl)")
     parser.add_argument(
@@ -98,6 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"embeddings: {folder.embeddings_file}")
     if graph.num_classes:
         print(f"next: ugcl evaluate {folder.path}")
+    if graph.ids is not None:
+        print(f"next: ugcl embed {folder.path} --out embeddings.parquet  (with ids; or .csv, ...)")
     if folder.config.hold_out_edges:
         print(f"next: ugcl evaluate {folder.path} --task links")
     return 0
@@ -105,15 +110,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
     """The configuration that the arguments ask for, and its graph."""
-    source = arguments.config
+    source, graph = arguments.config, graph_of(arguments)
     if source is None and arguments.resume and (Path(arguments.out) / "config.toml").is_file():
         source = Path(arguments.out) / "config.toml"
     if source is None:
-        if arguments.graph is None:
-            raise UGCLError("no graph given: name a data set or a file, as in ugcl train citeseer")
+        if graph is None:
+            raise UGCLError(
+                "no graph given: name a data set or a file, as in ugcl train citeseer, or your own "
+                "files, as in ugcl train --edges edges.csv"
+            )
         method = arguments.method or "ugcl"
         return new_config(
-            arguments.graph,
+            graph,
             method=method,
             preset=arguments.settings or DEFAULT_PRESET,
             given=given_settings(arguments, method),
@@ -126,10 +134,12 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
             split_seed=arguments.split_seed,
             tell=say,
         )
-    return _from_config(RunConfig.read(Path(source)), arguments)
+    return _from_config(RunConfig.read(Path(source)), graph, arguments)
 
 
-def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
+def _from_config(
+    config: RunConfig, graph: str | GraphFiles | None, arguments: argparse.Namespace
+) -> tuple[RunConfig, Graph]:
     """A stored configuration with what the arguments change."""
     for name, asked, stored in (
         ("--settings", arguments.settings, config.preset),
@@ -142,7 +152,7 @@ def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunC
             )
     return config.changed(
         given_settings(arguments, config.method, config.settings.values()),
-        graph=arguments.graph,
+        graph=graph,
         data_root=arguments.data_root,
         seed=arguments.seed,
         device=arguments.device,

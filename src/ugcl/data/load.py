@@ -10,26 +10,34 @@ from ugcl.data.cache import parsed, user_cache
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.download import raw_files
 from ugcl.data.npz import UNREADABLE, read_npz
-from ugcl.data.own import GraphFiles
+from ugcl.data.own import GraphFiles, with_labels
+from ugcl.data.own.arrays import is_matrix
 from ugcl.data.own.read import read_files
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.suggest import unknown
 
 
-def load_graph(name_or_path: str | Path | GraphFiles, data_root: str | Path | None = None) -> Graph:
+def load_graph(
+    name_or_path: str | Path | GraphFiles,
+    data_root: str | Path | None = None,
+    *,
+    num_features: int | None = None,
+) -> Graph:
     """Load a graph by the name of a data set or the path of a file.
 
     Args:
         name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; a file of
-            edges, as `read_graph` takes it; or the files of a graph.
+            edges, as `read_graph` takes it; or the files of a graph, whose edges may be any of
+            these if nothing but labels comes with them.
         data_root: the folder of raw data sets, laid out as PyTorch Geometric and OGB do; by
             default the environment's UGCL_DATA, else the user's cache. Files that are missing
             there are downloaded. A data set that comes with the package is read from a data
             root only if it is given here.
+        num_features: how many columns features have that are given as lists of indices.
     """
     if isinstance(name_or_path, GraphFiles):
-        return read_files(name_or_path)
+        return _from_files(name_or_path, data_root, num_features)
     if (dataset := DATASETS.get(str(name_or_path).lower())) is not None:
         if dataset.embedded and data_root is None:
             with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
@@ -37,13 +45,32 @@ def load_graph(name_or_path: str | Path | GraphFiles, data_root: str | Path | No
         return _from_raw_files(dataset, raw_files(dataset, default_data_root(data_root)))
     path = Path(name_or_path)
     if path.is_file():
-        return read_npz(path) if path.suffix == ".npz" else read_files(GraphFiles(edges=str(path)))
+        return read_files(GraphFiles(edges=str(path))) if _is_list(path) else read_npz(path)
     raise UGCLError(_not_found(str(name_or_path), path))
 
 
 def default_data_root(given: str | Path | None = None) -> Path:
     """The data root: as given, else UGCL_DATA, else `ugcl` in the user's cache folder."""
     return Path(given or os.environ.get("UGCL_DATA") or user_cache())
+
+
+def _from_files(files: GraphFiles, data_root: str | Path | None, num_features: int | None) -> Graph:
+    named = files.edges.lower() in DATASETS
+    if not named and (_is_list(Path(files.edges)) or not Path(files.edges).is_file()):
+        return read_files(files, num_features)
+    of_labels = ("labels", "id", "label", "split")
+    if others := [name for name in files.values() if name not in of_labels]:
+        raise UGCLError(
+            f"{files.edges} is a whole graph and takes no '{others[0]}' from elsewhere: give a "
+            "file of edges (--edges), or leave it out"
+        )
+    graph = load_graph(files.edges, data_root)
+    return with_labels(graph, files) if files.labels else graph
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a file holds edges alone: any but an `.npz` that is no SciPy matrix."""
+    return path.suffix.lower() != ".npz" or is_matrix(path)
 
 
 def _from_raw_files(dataset: Dataset, files: list[Path]) -> Graph:

@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from ugcl.encoders import DeepGCN, VariationalGCN
-from ugcl.methods.extras import required
+from ugcl.extras import required
 from ugcl.methods.method import Method
 from ugcl.methods.options import whole
 from ugcl.methods.presets import Preset

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar
 
 from ugcl.errors import UGCLError
+from ugcl.extras import required
 from ugcl.graph import Graph
-from ugcl.methods.extras import required
 from ugcl.methods.model import Model, Shape
 from ugcl.methods.options import Option, flag, option_of
 from ugcl.methods.presets import Preset, preset_named, resolve

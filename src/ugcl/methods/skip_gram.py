@@ -30,8 +30,8 @@ import torch
 from torch import Tensor
 
 from ugcl.errors import UGCLError
+from ugcl.extras import required
 from ugcl.graph import Graph
-from ugcl.methods.extras import required
 from ugcl.methods.method import Method
 from ugcl.methods.model import Model, Shape
 from ugcl.methods.options import number, whole

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from ugcl.errors import UGCLError
+from ugcl.extras import required
 from ugcl.graph import Graph
-from ugcl.methods.extras import required
 from ugcl.methods.known import METHODS, method_named
 from ugcl.methods.method import Method
 from ugcl.methods.model import Model, Shape

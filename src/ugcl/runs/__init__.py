@@ -2,16 +2,18 @@
 
 from ugcl.runs.clusters import ClusterEvaluation, evaluate_clusters
 from ugcl.runs.config import RunConfig, new_config
-from ugcl.runs.embed import embed_graph
+from ugcl.runs.embed import embed_graph, load_for
 from ugcl.runs.evaluate import Evaluation, ManySplits, evaluate_run
 from ugcl.runs.folder import Run
 from ugcl.runs.links import LinkEvaluation, evaluate_links
+from ugcl.runs.loaded import LoadedRun, load_run
 from ugcl.runs.train import Reporter, open_run, train_run
 
 __all__ = [
     "ClusterEvaluation",
     "Evaluation",
     "LinkEvaluation",
+    "LoadedRun",
     "ManySplits",
     "Reporter",
     "Run",
@@ -20,6 +22,8 @@ __all__ = [
     "evaluate_clusters",
     "evaluate_links",
     "evaluate_run",
+    "load_for",
+    "load_run",
     "new_config",
     "open_run",
     "train_run",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ugcl.data import GraphFiles
 from ugcl.errors import UGCLError
 from ugcl.evaluation.clusters import STARTS, ClusterScore, cluster_score
 from ugcl.methods import METHODS, Shape
@@ -60,7 +61,8 @@ def evaluate_clusters(
     starts: int = STARTS,
     seed: int = 0,
     against: Run | None = None,
-    graph: str | None = None,
+    graph: str | GraphFiles | None = None,
+    labels: GraphFiles | None = None,
     data_root: str | None = None,
     device: str | None = None,
     tell: Callable[[str], None] = lambda text: None,
@@ -73,15 +75,16 @@ def evaluate_clusters(
         seed: the seed of the first start.
         against: another run on the same graph to compare with.
         graph: where the run's graph is now, if it has moved or has labels that it had not.
+        labels: where labels are that the run's graph had not, and which column is what.
         data_root: the folder of raw data sets, where it is not that of training any more.
         device: where to embed the untrained control.
         tell: is told what takes time.
     """
     checked_whole("starts", starts, 1)
     checked_whole("seed", seed, 0)
-    who = compared(run, against, graph=graph, data_root=data_root, device=device)
-    labels = who.graph.labels
-    if labels is None or who.graph.num_classes < 2:
+    who = compared(run, against, graph=graph, labels=labels, data_root=data_root, device=device)
+    known = who.graph.labels
+    if known is None or who.graph.num_classes < 2:
         raise UGCLError(
             "clusters are compared with classes, and the graph has fewer than 2: give the same "
             "graph with labels (ugcl evaluate --graph)"
@@ -89,7 +92,7 @@ def evaluate_clusters(
 
     def score(name: str, embeddings: Any) -> ClusterScore:
         tell(f"clustering {name}, {starts} starts")
-        return cluster_score(embeddings, labels, starts=starts, seed=seed)
+        return cluster_score(embeddings, known, starts=starts, seed=seed)
 
     own = score(run.config.method, who.run)
     other = None if who.other is None else score("the other run", who.other)
@@ -100,5 +103,5 @@ def evaluate_clusters(
         model.prepare(who.graph)
         controls[name] = score(name, model.embed(who.graph, "cpu"))
     controls |= {name: score(name, rows) for name, rows in who.untrained.items()}
-    clusters = np.unique(labels[labels >= 0]).size
+    clusters = np.unique(known[known >= 0]).size
     return ClusterEvaluation(clusters, starts, seed, own, controls, other)

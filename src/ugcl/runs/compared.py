@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ugcl.data import GraphFiles, with_labels
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import Shape, method_named
@@ -39,7 +40,8 @@ def compared(
     run: Run,
     against: Run | None = None,
     *,
-    graph: str | None = None,
+    graph: str | GraphFiles | None = None,
+    labels: GraphFiles | None = None,
     data_root: str | None = None,
     device: str | None = None,
 ) -> Compared:
@@ -49,6 +51,7 @@ def compared(
         run: the run.
         against: another run on the same graph.
         graph: where the run's graph is now, if it has moved or has labels that it had not.
+        labels: where labels are that the run's graph had not, and which column is what.
         data_root: the folder of raw data sets, where it is not that of training any more.
         device: where to embed the untrained control; by default where the run was trained.
     """
@@ -56,6 +59,8 @@ def compared(
         if each is not None:
             each.require_finished()
     whole = run.config.load_graph(graph, data_root)
+    if labels is not None:
+        whole = with_labels(whole, labels)
     seen, held_out = run.config.seen(whole)
     if run.config.split:
         seen = replace(seen, splits=whole.splits)

@@ -70,6 +70,8 @@ class RunConfig:
         for name in (*texts, "labels"):
             if not isinstance(value := getattr(self, name), str):
                 raise UGCLError(f"{name} must be text, not {value!r}")
+        if self.files:
+            GraphFiles.from_values(self.graph, self.files)
         for name, least in (("seed", 0), ("threads", 1), ("split_seed", 0)):
             checked_whole(name, getattr(self, name), least)
         if not isinstance(self.hold_out_edges, float) or not 0 <= self.hold_out_edges < 1:

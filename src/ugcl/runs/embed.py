@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from ugcl.data import GraphFiles, load_graph
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import method_named
 from ugcl.runs.folder import Run
 from ugcl.scope import ScopeName
+
+
+def load_for(run: Run, graph: str | GraphFiles, data_root: str | None = None) -> Graph:
+    """Load a graph to embed by a run: its features are put in the order that training had.
+
+    Args:
+        run: the run.
+        graph: a data set's name, a path, or files.
+        data_root: the folder of raw data sets.
+    """
+    trained_on = run.metrics()["features"]
+    return _aligned(load_graph(graph, data_root, num_features=trained_on), run)
+
+
+def _aligned(graph: Graph, run: Run) -> Graph:
+    """The graph with the columns that training had, by their names where both have names."""
+    wanted, found = run.names("features"), graph.feature_names
+    if wanted is None or found is None or wanted == found:
+        return graph
+    if missing := [name for name in wanted if name not in set(found)]:
+        raise UGCLError(
+            f"{len(missing):,} feature(s) that {run.path} was trained on are missing here "
+            f"({', '.join(missing[:3])}{', ...' * (len(missing) > 3)}): give the same columns"
+        )
+    where = {name: i for i, name in enumerate(found)}
+    features = graph.features[:, [where[name] for name in wanted]]
+    notes = graph.notes
+    if len(found) > len(wanted):
+        notes += (f"left out {len(found) - len(wanted):,} feature(s) that training did not have",)
+    return replace(graph, features=features, feature_names=wanted, notes=notes)
 
 
 def embed_graph(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ugcl.data import SplitKind, split_of
+from ugcl.data import GraphFiles, SplitKind, split_of
 from ugcl.data.splits import Split, pool_of, random_kind, selection_split
 from ugcl.errors import UGCLError
 from ugcl.evaluation import (
@@ -133,7 +133,8 @@ def evaluate_run(
     split_seed: int | None = None,
     splits: int | None = None,
     against: Run | None = None,
-    graph: str | None = None,
+    graph: str | GraphFiles | None = None,
+    labels: GraphFiles | None = None,
     data_root: str | None = None,
     device: str | None = None,
     tell: Callable[[str], None] = lambda text: None,
@@ -156,6 +157,7 @@ def evaluate_run(
         splits: also score on so many random splits, with seeds from `split_seed` (or 0) on.
         against: another run on the same graph to compare with.
         graph: where the run's graph is now, if it has moved or has labels that it had not.
+        labels: where labels are that the run's graph had not, and which column is what.
         data_root: the folder of raw data sets, where it is not that of training any more.
         device: where to embed the untrained control; by default where the run was trained.
         tell: is told what takes time.
@@ -169,7 +171,7 @@ def evaluate_run(
             f"{run.config.method} learns without labels and predicts none: use the protocol "
             "'honest' or 'paper'"
         )
-    who = compared(run, against, graph=graph, data_root=data_root, device=device)
+    who = compared(run, against, graph=graph, labels=labels, data_root=data_root, device=device)
     loaded = who.graph
     probe: Protocol = "paper" if protocol == "paper" else "honest"
     chosen_on = selection_split(loaded)

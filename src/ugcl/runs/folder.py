@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -28,6 +28,9 @@ RESULTS = ("model.safetensors", "nodes.parquet", "metrics.json")
 
 PREDICTIONS, HELD_OUT = "predictions.npy", "held_out_edges.npy"
 
+NAMES = "names.json"
+"""What the user calls features and classes, where the graph says so."""
+
 DENSE, SPARSE = "embeddings.npy", "embeddings.npz"
 """Where the embeddings are: an array, or a SciPy CSR matrix."""
 
@@ -39,14 +42,15 @@ class Run:
     Files: `config.toml`, `log.jsonl` (a line an epoch, as it goes), `checkpoint.safetensors` (while
     it trains), `held_out_edges.npy` (where edges were held out), then `model.safetensors`,
     `embeddings.npy` (`embeddings.npz` where they are sparse), `predictions.npy` (of a method that
-    learns from labels), `nodes.parquet` and, last of all, `metrics.json`.
+    learns from labels), `nodes.parquet`, `names.json` (of features and classes, where they have
+    any) and, last of all, `metrics.json`.
     """
 
     path: Path
     config: RunConfig
 
     @classmethod
-    def create(cls, path: Path, config: RunConfig) -> Run:
+    def create(cls, path: Path, config: RunConfig) -> Self:
         """A new run folder; refuses one that exists and is not empty."""
         try:
             taken = path.exists() and (not path.is_dir() or any(path.iterdir()))
@@ -62,7 +66,7 @@ class Run:
         return cls(path, config)
 
     @classmethod
-    def open(cls, path: str | Path) -> Run:
+    def open(cls, path: str | Path) -> Self:
         """An existing run folder, finished or not."""
         folder = Path(path)
         if not (folder / "config.toml").is_file():
@@ -115,6 +119,34 @@ class Run:
         except (EOFError, KeyError, OSError, ValueError, BadZipFile) as error:
             raise self._damaged(file.name, error) from error
         return found
+
+    def nodes(self) -> pa.Table:
+        """The nodes in the order of the embeddings: `node`, and `id`, `label`, `class` if known."""
+        count = self.metrics()["nodes"]
+        try:
+            found = pq.read_table(self.path / "nodes.parquet")
+            if found.num_rows != count or "node" not in found.column_names:
+                raise ValueError("it is not a table of the nodes")
+        except (KeyError, OSError, ValueError) as error:
+            raise self._damaged("nodes.parquet", error) from error
+        return found
+
+    def ids(self) -> npt.NDArray[Any]:
+        """The ids of the nodes in the order of the embeddings; their numbers if they have none."""
+        nodes = self.nodes()
+        values = nodes["id" if "id" in nodes.column_names else "node"].to_numpy()
+        return np.asarray(values if values.dtype.kind in "iu" else values.astype(np.str_))
+
+    def names(self, what: Literal["features", "classes"]) -> tuple[str, ...] | None:
+        """The user's names of the features or the classes; None where they have none."""
+        path = self.path / NAMES
+        if not path.is_file():
+            return None
+        try:
+            found = json.loads(path.read_text("utf-8")).get(what)
+            return None if found is None else tuple(str(name) for name in found)
+        except (AttributeError, OSError, TypeError, ValueError) as error:
+            raise self._damaged(NAMES, error) from error
 
     def predictions(self) -> npt.NDArray[np.int64]:
         """The class of each node as a method that learns from labels sees it."""
@@ -172,18 +204,23 @@ class Run:
         """Write the results; `metrics.json` comes last and says that all the rest is there."""
         with atomic(self.path / "model.safetensors") as temporary:
             weights = {name: value.cpu() for name, value in model.state_dict().items()}
-            save_file(weights, temporary)
+            save_file(weights, temporary, metadata={"config.toml": self.config.to_toml()})
         if sp.issparse(embeddings):
             write_csr(self.path / SPARSE, embeddings)
         else:
             write_npy(self.path / DENSE, embeddings)
         if predictions is not None:
             write_npy(self.path / PREDICTIONS, predictions)
-        columns = {"node": np.arange(graph.num_nodes)}
+        columns: dict[str, Any] = {"node": np.arange(graph.num_nodes)}
         if graph.ids is not None:
             columns["id"] = graph.ids
         if graph.labels is not None:
             columns["label"] = graph.labels
+        if graph.labels is not None and graph.class_names is not None:
+            columns["class"] = np.array([*graph.class_names, ""])[graph.labels]
+        names = {"features": graph.feature_names, "classes": graph.class_names}
+        if known := {name: list(value) for name, value in names.items() if value is not None}:
+            write_json(self.path / NAMES, known)
         with atomic(self.path / "nodes.parquet") as temporary:
             pq.write_table(pa.table(columns), temporary)
         write_json(self.path / "metrics.json", metrics)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ugcl.data import non_edges
+from ugcl.data import GraphFiles, non_edges
 from ugcl.errors import UGCLError
 from ugcl.evaluation import FeatureControls
 from ugcl.evaluation.compare import Estimate
@@ -95,7 +95,8 @@ def evaluate_links(
     *,
     seed: int = 0,
     against: Run | None = None,
-    graph: str | None = None,
+    graph: str | GraphFiles | None = None,
+    labels: GraphFiles | None = None,
     data_root: str | None = None,
     device: str | None = None,
     tell: Callable[[str], None] = lambda text: None,
@@ -110,6 +111,7 @@ def evaluate_links(
         seed: the seed of the other pairs and of which edges are scored.
         against: another run on the same graph that held out the same edges.
         graph: where the run's graph is now, if it has moved.
+        labels: where labels are that the run's graph had not, and which column is what.
         data_root: the folder of raw data sets, where it is not that of training any more.
         device: where to embed the untrained control.
         tell: is told what takes time.
@@ -117,7 +119,7 @@ def evaluate_links(
     checked_whole("seed", seed, 0)
     run.require_finished()
     run.require_held_out()
-    who = compared(run, against, graph=graph, data_root=data_root, device=device)
+    who = compared(run, against, graph=graph, labels=labels, data_root=data_root, device=device)
     run.check_held_out(who.held_out)
     pairs = _Pairs.of(who.graph, who.held_out, seed)
     if len(pairs.score[0]) < LEAST_EDGES:

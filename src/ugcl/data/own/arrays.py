@@ -14,6 +14,9 @@ from ugcl.data.npz import UNREADABLE
 from ugcl.data.own.tables import check_file, unreadable
 from ugcl.errors import UGCLError
 
+MATRIX = {"format", "shape", "data"}
+"""What an `.npz` of SciPy holds at least."""
+
 
 @dataclass(frozen=True)
 class ArrayFile:
@@ -28,6 +31,15 @@ def is_array_file(path: Path) -> bool:
     return path.suffix.lower() in (".npy", ".npz")
 
 
+def is_matrix(path: Path) -> bool:
+    """Whether an `.npz` holds a SciPy matrix."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            return set(archive.files) >= MATRIX
+    except UNREADABLE:
+        return False
+
+
 def array_file(path: Path) -> ArrayFile:
     """Read an `.npy`, or an `.npz` with a SciPy matrix or one table; nothing is unpickled.
 
@@ -39,7 +51,7 @@ def array_file(path: Path) -> ArrayFile:
             return ArrayFile(np.load(path, allow_pickle=False))
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             names = set(archive.files)
-            if not {"format", "shape", "data"} <= names:
+            if not names >= MATRIX:
                 tables = sorted(names - {"ids"})
                 if len(tables) != 1:
                     listed = ", ".join(tables) or "none"

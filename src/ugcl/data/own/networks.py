@@ -9,7 +9,7 @@ from xml.etree.ElementTree import ParseError
 
 from ugcl.data.npz import UNREADABLE
 from ugcl.data.own.tables import check_file, ending, unreadable
-from ugcl.errors import UGCLError
+from ugcl.extras import required
 
 NETWORKS = (".graphml", ".gml")
 
@@ -22,13 +22,7 @@ def is_network(source: Any) -> bool:
 def read_network(path: Path) -> Any:
     """Read a GraphML or GML file, gzipped or not, as a NetworkX graph."""
     check_file(path)
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise UGCLError(
-            f"{path.name} is read through NetworkX, which is not installed: pip install "
-            "'ugcl[interop]'"
-        ) from error
+    nx = required("networkx", f"reading {path.name}", "interop")
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             if ending(path) == ".gml":

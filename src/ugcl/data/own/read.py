@@ -236,9 +236,12 @@ def _labels(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> dict[str, An
         rows = numbered(key, plain(known))
         if (rows < 0).any():
             strange = plain(key).filter(pa.array(rows < 0))
+            advice = "remove them, or check the ids"
+            if len(strange) == 1 and rows[0] < 0:
+                advice = "if the first line is a header, name its columns (--id, --label)"
             raise UGCLError(
                 f"{len(strange):,} label(s) in {table.name} are of nodes that are not in the graph "
-                f"({shown(strange)}): remove them, or check the ids"
+                f"({shown(strange)}): {advice}"
             )
     labels = np.full(len(nodes), UNLABELLED)
     labels[rows] = numbers

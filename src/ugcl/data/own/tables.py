@@ -71,7 +71,7 @@ class Table:
         """The column of a name that the user gave."""
         if column in self.columns:
             return column
-        raise UGCLError(unknown(f"column in {self.name}", column, self.columns[:20]))
+        raise UGCLError(unknown(f"column in {self.name}", column, self.columns, most=20))
 
     def read(self, columns: Collection[str], *, text: bool = False) -> pa.Table:
         """Read columns, in this order."""

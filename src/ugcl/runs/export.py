@@ -1,0 +1,164 @@
+"""Embeddings in the formats of other programs, told by a file's ending."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+
+from ugcl.errors import UGCLError
+from ugcl.files import atomic, check_writable, write_csr, write_npy, write_text
+
+ROWS = 2**14
+"""Rows that are written at a time."""
+
+Names = npt.NDArray[Any]
+
+PROJECTOR = "projector_config.pbtxt"
+"""What TensorBoard looks for in a folder."""
+
+
+def write_embeddings(
+    path: Path, embeddings: Any, ids: Names, labels: npt.NDArray[np.str_] | None = None
+) -> list[Path]:
+    """Write embeddings in the format that the file's ending names.
+
+    Args:
+        path: the file.
+        embeddings: N x D, an array or a SciPy CSR matrix.
+        ids: the ids of the rows.
+        labels: what TensorBoard shows beside the ids.
+
+    Returns:
+        The files that were written.
+    """
+    sparse = sp.issparse(embeddings)
+    if sparse != (path.suffix == ".npz"):
+        kind = (
+            "sparse: give --out a name that ends in .npz"
+            if sparse
+            else ("dense, and .npz is for sparse ones: give --out another ending")
+        )
+        raise UGCLError(f"these embeddings are {kind}")
+    return WRITERS[path.suffix][1](path, embeddings, ids, labels)
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file whose ending names no format, or that cannot be written."""
+    if path.suffix not in WRITERS:
+        known = ", ".join(f"{ending} ({words})" for ending, (words, _) in WRITERS.items())
+        raise UGCLError(f"--out {path} has an ending that names no format: use {known}")
+    check_writable(path)
+
+
+def _blocks(embeddings: Any) -> Iterator[tuple[slice, npt.NDArray[np.float32]]]:
+    for first in range(0, embeddings.shape[0], ROWS):
+        rows = slice(first, min(first + ROWS, embeddings.shape[0]))
+        yield rows, np.ascontiguousarray(embeddings[rows])
+
+
+def _npy(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+    write_npy(path, embeddings)
+    return [path]
+
+
+def _npz(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+    write_csr(path, embeddings)
+    return [path]
+
+
+def _parquet(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+    width = embeddings.shape[1]
+    kind = pa.list_(pa.float32(), width)
+    schema = pa.schema([("id", pa.array(ids[:0]).type), ("embedding", kind)])
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+        for rows, block in _blocks(embeddings):
+            values = pa.FixedSizeListArray.from_arrays(pa.array(block.reshape(-1)), width)
+            writer.write_table(pa.table([pa.array(ids[rows]), values], schema=schema))
+    return [path]
+
+
+def _text(
+    path: Path,
+    embeddings: Any,
+    ids: Names | None,
+    options: pyarrow.csv.WriteOptions,
+    first_line: str = "",
+) -> None:
+    columns = [f"e{i}" for i in range(embeddings.shape[1])]
+    fields = [(name, pa.float32()) for name in columns]
+    if ids is not None:
+        fields.insert(0, ("id", pa.array(ids[:0]).type))
+    schema = pa.schema(fields)
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        stream.write(first_line.encode())
+        with pyarrow.csv.CSVWriter(stream, schema, write_options=options) as writer:
+            for rows, block in _blocks(embeddings):
+                arrays = [pa.array(column) for column in block.T]
+                if ids is not None:
+                    arrays.insert(0, pa.array(ids[rows]))
+                writer.write_table(pa.table(arrays, schema=schema))
+
+
+def _csv(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+    _text(path, embeddings, ids, pyarrow.csv.WriteOptions())
+    return [path]
+
+
+def _word2vec(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+    """`N D`, then a line for each node: its id and its numbers, separated by spaces."""
+    if ids.dtype.kind == "U":
+        spaced = [name for name in ids.tolist() if not name or any(c.isspace() for c in name)]
+        if spaced:
+            shown = ", ".join(repr(name) for name in spaced[:3])
+            raise UGCLError(
+                f"{len(spaced):,} id(s) have spaces in them ({shown}), which the text format of "
+                "word2vec cannot hold: write .csv or .parquet"
+            )
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    rows, columns = embeddings.shape
+    _text(path, embeddings, ids.astype(np.str_), options, f"{rows} {columns}\n")
+    return [path]
+
+
+def _projector(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+    """Vectors and metadata as TensorBoard's projector reads them, and the file that names both."""
+    metadata, config = path.with_suffix(".metadata.tsv"), path.with_name(PROJECTOR)
+    text = (
+        f'embeddings {{\n  tensor_name: "{path.stem}"\n  tensor_path: "{path.name}"\n'
+        f'  metadata_path: "{metadata.name}"\n}}\n'
+    )
+    if config.is_file() and config.read_text("utf-8") != text:
+        raise UGCLError(
+            f"{config} is there already and names other files: choose another folder for --out"
+        )
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t")
+    _text(path, embeddings, None, options)
+    names = [" ".join(str(name).split()) for name in ids.tolist()]
+    if labels is not None:
+        shown = [" ".join(str(label).split()) for label in labels.tolist()]
+        names = ["id\tlabel", *(f"{a}\t{b}" for a, b in zip(names, shown, strict=True))]
+    write_text(metadata, "".join(f"{line}\n" for line in names))
+    write_text(config, text)
+    return [path, metadata, config]
+
+
+Writer = Callable[[Path, Any, Names, Any], list[Path]]
+
+WRITERS: Mapping[str, tuple[str, Writer]] = {
+    ".npy": ("NumPy", _npy),
+    ".npz": ("SciPy, for sparse embeddings", _npz),
+    ".parquet": ("ids and vectors", _parquet),
+    ".csv": ("ids and numbers", _csv),
+    ".txt": ("word2vec", _word2vec),
+    ".vec": ("word2vec", _word2vec),
+    ".tsv": ("TensorBoard's projector", _projector),
+}
+"""Endings, what they stand for and what writes them."""

@@ -1,0 +1,105 @@
+"""Nodes whose embeddings are nearest, by the cosine: exactly by blocks, or by an index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from ugcl.errors import UGCLError
+from ugcl.extras import required
+from ugcl.files import atomic
+from ugcl.runs.folder import Run
+
+BLOCK = 2**26
+"""Bytes of embeddings that are looked at at a time."""
+
+CANDIDATES = 4
+"""The index is asked for so many times k nodes, and the best k of them are taken exactly."""
+
+INDEX = "neighbors.usearch"
+
+Nearest = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
+
+
+def nearest(embeddings: Any, node: int, k: int) -> Nearest:
+    """The k other nodes whose embeddings have the largest cosine with that of a node.
+
+    One pass over the embeddings in blocks of rows, O(N D) and no more memory than a block. Of equal
+    ones the first come first; a row of zeros has the cosine 0 with all.
+
+    Returns:
+        Their numbers and cosines, the largest first.
+    """
+    count, width = embeddings.shape
+    wanted = _unit(_dense(embeddings[[node]]))[0]
+    step = max(1, BLOCK // (4 * width))
+    best = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+    for first in range(0, count, step):
+        rows = embeddings[first : first + step]
+        cosines = _cosines(rows, wanted)
+        numbers = np.arange(first, first + cosines.size)
+        others = numbers != node
+        numbers = np.concatenate([best[0], numbers[others]])
+        cosines = np.concatenate([best[1], cosines[others]])
+        order = np.argsort(-cosines, kind="stable")[:k]
+        best = numbers[order], cosines[order]
+    return best
+
+
+def indexed_nearest(run: Run, node: int, k: int) -> Nearest:
+    """Nearly the same by an index, which is made the first time and kept in the run's folder.
+
+    The cosines are exact; a near node may be missing.
+    """
+    embeddings = run.embeddings()
+    if sp.issparse(embeddings):
+        raise UGCLError("sparse embeddings have no index: leave out --approximate")
+    index = _index(run, embeddings)
+    found = index.search(_unit(embeddings[[node]])[0], min(CANDIDATES * k + 1, len(embeddings)))
+    numbers = np.sort(np.asarray(found.keys).astype(np.int64))
+    numbers = numbers[numbers != node]
+    cosines = _cosines(embeddings[numbers], _unit(embeddings[[node]])[0])
+    order = np.argsort(-cosines, kind="stable")[:k]
+    return numbers[order], cosines[order]
+
+
+def _index(run: Run, embeddings: npt.NDArray[np.float32]) -> Any:
+    library = required("usearch.index", "an approximate search", "index")
+    path = run.path / INDEX
+    if path.is_file():
+        try:
+            index = library.Index.restore(str(path), view=True)
+            if index is not None and (len(index), index.ndim) == embeddings.shape:
+                return index
+        except RuntimeError:
+            pass  # made anew
+    count, width = embeddings.shape
+    index = library.Index(ndim=width, metric="cos", dtype="f16")
+    step = max(1, BLOCK // (4 * width))
+    for first in range(0, count, step):
+        rows = _unit(embeddings[first : first + step])
+        index.add(np.arange(first, first + len(rows)), rows)
+    with atomic(path) as temporary:
+        index.save(str(temporary))
+    return index
+
+
+def _cosines(rows: Any, unit: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    if sp.issparse(rows):
+        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1))
+    else:
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    cosines = np.asarray(rows @ unit) / np.where(lengths > 0, lengths, 1)
+    return np.clip(cosines, -1, 1).astype(np.float32)
+
+
+def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def _dense(rows: Any) -> npt.NDArray[np.float32]:
+    return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
