@@ -7,6 +7,7 @@ from ugcl.errors import UGCLError
 from ugcl.estimators import UGCL, Classifier, Embedder
 from ugcl.graph import Graph
 from ugcl.runs import load_run
+from ugcl.transformer import NodeTransformer
 
 __version__ = version("ugcl")
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Classifier",
     "Embedder",
     "Graph",
+    "NodeTransformer",
     "UGCLError",
     "__version__",
     "load_graph",

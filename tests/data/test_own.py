@@ -23,7 +23,8 @@ from torch_geometric.data import Data
 
 from ugcl import Graph, UGCLError, load_graph
 from ugcl.data import GraphFiles, read_graph, with_labels
-from ugcl.data.own.structural import NAMES, structural_features
+from ugcl.data.own.read import Like
+from ugcl.data.own.structural import steps_of, structural_features
 
 EDGES = [("ann", "bob"), ("bob", "cy"), ("cy", "ann"), ("cy", "dee")]
 WEIGHTS = [1.0, 2.0, 3.0, 4.0]
@@ -288,7 +289,7 @@ def test_json_of_feature_indices(tmp_path: Path) -> None:
         wanted = np.zeros((4, 6))
         wanted[0, [1, 5]] = wanted[2, 0] = wanted[3, 3] = 1
         np.testing.assert_array_equal(graph.features.toarray(), wanted)
-    wider = read_graph(np.array([(0, 1)]), tmp_path / "f.json", num_features=9)
+    wider = read_graph(np.array([(0, 1)]), tmp_path / "f.json", like=Like(9))
     assert wider.num_features == 9
 
 
@@ -471,26 +472,48 @@ def test_scipy_matrices_and_their_files(tmp_path: Path) -> None:
         read_graph(matrix, FEATURES[:3])
 
 
-def test_structural_features_are_the_formula_and_follow_a_node() -> None:
+def test_structural_features_are_the_formula() -> None:
     graph = read_graph(WEIGHTED)
-    assert graph.feature_names == NAMES
     assert any(note.startswith("no features: made 129") for note in graph.notes)
-    grown = read_graph(
-        pd.concat([WEIGHTED, pd.DataFrame({"source": ["zoe"], "target": ["yan"], "weight": [1.0]})])
-    )
-    np.testing.assert_array_equal(grown.features[:4], graph.features)
-    signs = structural_features(sp.csr_array(np.ones((1, 1), dtype=np.float32)), ["cy"])[0, 1:]
-    bob, dee = graph.features[1, 1:], graph.features[3, 1:]
-    np.testing.assert_allclose(dee, signs, rtol=1e-6)  # its one neighbour is cy
-    assert np.linalg.norm(bob) == pytest.approx(1)
+    assert graph.ids is not None
+    walk = graph.adjacency.toarray()
+    walk /= walk.sum(axis=1, keepdims=True)
+    alone = sp.csr_array(np.eye(4, dtype=np.float32))  # one step from a node ends there
+    signs = np.sign(structural_features(alone, graph.ids.tolist(), 1)[0][:, 1:])
+    expected = 0
+    for k in range(1, 9):
+        ended = np.linalg.matrix_power(walk, k) @ signs
+        expected = expected + ended / np.linalg.norm(ended, axis=1, keepdims=True) / 8
+    np.testing.assert_allclose(graph.features[:, 1:], expected, atol=1e-5)
     assert graph.features[0, 0] == pytest.approx(np.log(3) / np.log(256))
+    assert steps_of(graph.feature_names) == 8
+    assert steps_of(("x", "y")) is None
+
+
+def test_structural_features_follow_a_node_into_a_grown_graph() -> None:
+    graph = read_graph(WEIGHTED)
+    more = pd.DataFrame({"source": ["zoe", "eve"], "target": ["yan", "zoe"], "weight": [1.0, 2.0]})
+    grown = read_graph(pd.concat([WEIGHTED, more]))
+    assert grown.ids is not None
+    where = [grown.ids.tolist().index(name) for name in graph.ids]
+    np.testing.assert_array_equal(grown.features[where], graph.features)
+    few = structural_features(graph.adjacency, graph.ids, 3)
+    again = read_graph(WEIGHTED, like=Like(129, few[1]))
+    np.testing.assert_array_equal(again.features, few[0])
+
+
+def test_a_large_graph_gets_fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.data.own.structural.MOST_ENTRIES", 24)
+    assert steps_of(read_graph(FRAME).feature_names) == 3
+    monkeypatch.setattr("ugcl.data.own.structural.MOST_ENTRIES", 1)
+    assert steps_of(read_graph(FRAME).feature_names) == 1
 
 
 @pytest.mark.parametrize("nodes", [50, 400])
 def test_structural_features_keep_common_neighbours(nodes: int) -> None:
     rng = np.random.default_rng(0)
     matrix = sp.csr_array((rng.random((nodes, nodes)) < 0.2).astype(np.float32))
-    features = structural_features(matrix, range(nodes))[:, 1:]
+    features = structural_features(matrix, range(nodes), 1)[0][:, 1:]
     rows = matrix.toarray()
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     error = features @ features.T - rows @ rows.T

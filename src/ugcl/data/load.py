@@ -12,7 +12,7 @@ from ugcl.data.download import raw_files
 from ugcl.data.npz import UNREADABLE, read_npz
 from ugcl.data.own import GraphFiles, with_labels
 from ugcl.data.own.arrays import is_matrix
-from ugcl.data.own.read import read_files
+from ugcl.data.own.read import Like, read_files
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.suggest import unknown
@@ -22,7 +22,7 @@ def load_graph(
     name_or_path: str | Path | GraphFiles,
     data_root: str | Path | None = None,
     *,
-    num_features: int | None = None,
+    like: Like | None = None,
 ) -> Graph:
     """Load a graph by the name of a data set or the path of a file.
 
@@ -34,10 +34,10 @@ def load_graph(
             default the environment's UGCL_DATA, else the user's cache. Files that are missing
             there are downloaded. A data set that comes with the package is read from a data
             root only if it is given here.
-        num_features: how many columns features have that are given as lists of indices.
+        like: what the features are to be like, where they must suit a trained model.
     """
     if isinstance(name_or_path, GraphFiles):
-        return _from_files(name_or_path, data_root, num_features)
+        return _from_files(name_or_path, data_root, like)
     if (dataset := DATASETS.get(str(name_or_path).lower())) is not None:
         if dataset.embedded and data_root is None:
             with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
@@ -45,7 +45,7 @@ def load_graph(
         return _from_raw_files(dataset, raw_files(dataset, default_data_root(data_root)))
     path = Path(name_or_path)
     if path.is_file():
-        return read_files(GraphFiles(edges=str(path))) if _is_list(path) else read_npz(path)
+        return read_files(GraphFiles(edges=str(path)), like) if _is_list(path) else read_npz(path)
     raise UGCLError(_not_found(str(name_or_path), path))
 
 
@@ -54,10 +54,10 @@ def default_data_root(given: str | Path | None = None) -> Path:
     return Path(given or os.environ.get("UGCL_DATA") or user_cache())
 
 
-def _from_files(files: GraphFiles, data_root: str | Path | None, num_features: int | None) -> Graph:
+def _from_files(files: GraphFiles, data_root: str | Path | None, like: Like | None) -> Graph:
     named = files.edges.lower() in DATASETS
     if not named and (_is_list(Path(files.edges)) or not Path(files.edges).is_file()):
-        return read_files(files, num_features)
+        return read_files(files, like)
     of_labels = ("labels", "id", "label", "split")
     if others := [name for name in files.values() if name not in of_labels]:
         raise UGCLError(

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.csgraph import connected_components
 
+from ugcl.data.own.structural import steps_of
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, Settings, Shape, TrainedSettings, method_named
 from ugcl.runs.oddities import oddities
@@ -28,6 +29,17 @@ PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 3
 """How often memory holds the parameters (with gradients and Adam's two moments), arrays of S x D in
 a step, the embeddings and the graph; the third is also how embedding compares with the time of its
 sparse products. Measured; a test holds the estimate to what training takes."""
+
+SECONDS = 5.0
+"""Steps are tried for about so long at most."""
+
+WALKED = 50_000
+"""Up to so many nodes random walks are suggested for a graph without features."""
+
+WALKS = (
+    "there are no features, and on the edges of Cora and PubMed alone random walks did better; it "
+    "cannot embed nodes that come later, which --method ugcl can"
+)
 
 BLOCK = 16
 """Columns of the product that is timed."""
@@ -152,6 +164,8 @@ def _suggested(graph: Graph, tell: Callable[[str], None]) -> tuple[str, Settings
     if graph.num_edges == 0 or graph.num_nodes < 2:
         settings = method_named("raw").resolve(DEFAULT_PRESET, graph, {})
         return "raw", settings, "there are no edges to learn from: use the features as they are"
+    if steps_of(graph.feature_names) and graph.num_nodes <= WALKED:
+        return "deepwalk", method_named("deepwalk").resolve(DEFAULT_PRESET, graph, {}), WALKS
     asked = method_named("ugcl").resolve(DEFAULT_PRESET, graph, {})
     settings, choice = resolve_scope(asked, graph, tell)
     if choice is None:
@@ -167,7 +181,8 @@ def estimate_cost(graph: Graph, method: str, settings: TrainedSettings) -> Cost:
     """
     values = settings.values()
     width = int(values["hidden"])
-    sample = graph.num_nodes if values["sample"] == "all" else int(values["sample"])
+    sample = values.get("sample", "all")
+    sample = graph.num_nodes if sample == "all" else int(sample)
     parameters = 2 * graph.num_features * width
     held = PARAMETERS * parameters + STEP_ARRAYS * sample * width
     embedded = EMBEDDING * graph.num_nodes * width
@@ -176,8 +191,8 @@ def estimate_cost(graph: Graph, method: str, settings: TrainedSettings) -> Cost:
     if not cost.fits:
         return cost
     one = _step_seconds(graph, method, settings)
-    scope = values["readout_scope"] if isinstance(values["readout_scope"], int) else 1
-    columns = min(graph.num_features, width) + scope * width
+    scope = values.get("readout_scope", 0)
+    columns = graph.num_features + width * (scope if isinstance(scope, int) else 1)
     embedding = EMBEDDING * _product_seconds(graph) * columns / BLOCK
     return Cost(memory, cost.available_bytes, settings.epochs * one + embedding, one)
 
@@ -186,14 +201,16 @@ def _step_seconds(graph: Graph, method: str, settings: TrainedSettings) -> float
     device = resolve_device("cpu")
     model = method_named(method).build(Shape.of(graph), settings, 0)
     model.prepare(graph)
-    taken = []
+    taken: list[float] = []
     with kept_memory():
         loss_of, optimiser = model.pretext(graph, device), new_optimiser(model, settings)
         for epoch in range(STEPS + 1):
             started = time.perf_counter()
             step(loss_of, optimiser, epoch)
             taken.append(time.perf_counter() - started)
-    return float(np.median(taken[1:]))
+            if sum(taken) > SECONDS:
+                break
+    return float(np.median(taken[1:] or taken))
 
 
 def _product_seconds(graph: Graph) -> float:

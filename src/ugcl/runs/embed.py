@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ugcl.data import GraphFiles, load_graph
+from ugcl.data.own.read import Like
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import method_named
@@ -21,8 +22,8 @@ def load_for(run: Run, graph: str | GraphFiles, data_root: str | None = None) ->
         graph: a data set's name, a path, or files.
         data_root: the folder of raw data sets.
     """
-    trained_on = run.metrics()["features"]
-    return _aligned(load_graph(graph, data_root, num_features=trained_on), run)
+    like = Like(run.metrics()["features"], run.names("features"))
+    return _aligned(load_graph(graph, data_root, like=like), run)
 
 
 def _aligned(graph: Graph, run: Run) -> Graph:

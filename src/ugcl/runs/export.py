@@ -85,26 +85,23 @@ def _parquet(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> l
     return [path]
 
 
+def _numbers(block: npt.NDArray[np.float32], ids: Names | None = None) -> pa.Table:
+    """Rows as a table of columns, after that of the ids where they are given."""
+    first = {} if ids is None else {"id": pa.array(ids)}
+    return pa.table({**first, **{f"e{i}": pa.array(column) for i, column in enumerate(block.T)}})
+
+
 def _text(
-    path: Path,
-    embeddings: Any,
-    ids: Names | None,
-    options: pyarrow.csv.WriteOptions,
-    first_line: str = "",
+    path: Path, embeddings: Any, ids: Names | None, options: pyarrow.csv.WriteOptions
 ) -> None:
-    columns = [f"e{i}" for i in range(embeddings.shape[1])]
-    fields = [(name, pa.float32()) for name in columns]
-    if ids is not None:
-        fields.insert(0, ("id", pa.array(ids[:0]).type))
-    schema = pa.schema(fields)
-    with atomic(path) as temporary, temporary.open("wb") as stream:
-        stream.write(first_line.encode())
-        with pyarrow.csv.CSVWriter(stream, schema, write_options=options) as writer:
-            for rows, block in _blocks(embeddings):
-                arrays = [pa.array(column) for column in block.T]
-                if ids is not None:
-                    arrays.insert(0, pa.array(ids[rows]))
-                writer.write_table(pa.table(arrays, schema=schema))
+    first = np.zeros((0, embeddings.shape[1]), dtype=np.float32)
+    schema = _numbers(first, None if ids is None else ids[:0]).schema
+    with (
+        atomic(path) as temporary,
+        pyarrow.csv.CSVWriter(temporary, schema, write_options=options) as writer,
+    ):
+        for rows, block in _blocks(embeddings):
+            writer.write_table(_numbers(block, None if ids is None else ids[rows]))
 
 
 def _csv(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
@@ -122,9 +119,16 @@ def _word2vec(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> 
                 f"{len(spaced):,} id(s) have spaces in them ({shown}), which the text format of "
                 "word2vec cannot hold: write .csv or .parquet"
             )
-    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
     rows, columns = embeddings.shape
-    _text(path, embeddings, ids.astype(np.str_), options, f"{rows} {columns}\n")
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter=" ")
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(f"{rows} {columns}\n")
+        for part, block in _blocks(embeddings):
+            numbers = pa.BufferOutputStream()
+            pyarrow.csv.write_csv(_numbers(block), numbers, options)
+            lines = numbers.getvalue().to_pybytes().decode().splitlines()
+            pairs = zip(ids[part].tolist(), lines, strict=True)
+            stream.writelines(f"{name} {line}\n" for name, line in pairs)
     return [path]
 
 

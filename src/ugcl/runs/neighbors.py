@@ -74,7 +74,7 @@ def _index(run: Run, embeddings: npt.NDArray[np.float32]) -> Any:
             index = library.Index.restore(str(path), view=True)
             if index is not None and (len(index), index.ndim) == embeddings.shape:
                 return index
-        except RuntimeError:
+        except (RuntimeError, ValueError):
             pass  # made anew
     count, width = embeddings.shape
     index = library.Index(ndim=width, metric="cos", dtype="f16")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,24 @@ from ugcl.data.own.ids import (
 )
 from ugcl.data.own.labels import classes_of, parts_of, read_ids, read_labels
 from ugcl.data.own.nodes import NodeTable
-from ugcl.data.own.structural import NAMES, PROJECTED, structural_features
+from ugcl.data.own.structural import steps_of, structural_features
 from ugcl.edges import EdgeList, simple_adjacency
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.validation import UNLABELLED
+
+
+@dataclass(frozen=True)
+class Like:
+    """What the features of a graph are to be like that a trained model is to embed.
+
+    Attributes:
+        num_features: how many columns features have that are given as lists of indices.
+        feature_names: the names of the columns; they tell how structural features were made.
+    """
+
+    num_features: int | None = None
+    feature_names: tuple[str, ...] | None = None
 
 
 def read_graph(
@@ -49,7 +62,7 @@ def read_graph(
     ignore: Sequence[str] = (),
     directed: bool = False,
     name: str | None = None,
-    num_features: int | None = None,
+    like: Like | None = None,
 ) -> Graph:
     """Read a graph of your own, from files, data frames or other libraries.
 
@@ -78,11 +91,12 @@ def read_graph(
         ignore: columns that are no features.
         directed: whether two opposite edges are two edges, whose weights are added.
         name: what to call the graph.
-        num_features: how many columns features have that are given as lists of indices.
+        like: what the features are to be like, where they must suit a trained model.
     """
+    like = like or Like()
     columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
     read = read_edges(edges, columns)
-    table = read.table if features is None else read_features(features, columns, num_features)
+    table = read.table if features is None else read_features(features, columns, like.num_features)
     given_ids = None if ids is None else read_ids(ids)
     nodes, read, table = _nodes(read, table, given_ids)
     ends = _numbered_edges(read, nodes, table)
@@ -97,17 +111,17 @@ def read_graph(
     if marked is not None and marked is not table:
         notes += marked.notes
     about = {"name": _name(edges) if name is None else name, "notes": notes}
-    return _assembled(read, ends, nodes, table, known | about)
+    return _assembled(read, ends, nodes, table, like, known | about)
 
 
-def read_files(files: GraphFiles, num_features: int | None = None) -> Graph:
+def read_files(files: GraphFiles, like: Like | None = None) -> Graph:
     """Read a graph from its files."""
     return read_graph(
         files.edges,
         files.features or None,
         files.labels or None,
         ids=files.ids or None,
-        num_features=num_features,
+        like=like,
         **vars(files.columns),
     )
 
@@ -180,6 +194,7 @@ def _assembled(
     ends: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
     nodes: pa.Array,
     table: NodeTable | None,
+    like: Like,
     about: dict[str, Any],
 ) -> Graph:
     """The graph, with features of its edges where it has no others."""
@@ -195,18 +210,14 @@ def _assembled(
             about["notes"] += (f"kept {isolated:,} node(s) that have features but no edges",)
         return Graph(listed, table.features, feature_names=table.feature_names, **about)
     adjacency, changes = simple_adjacency(listed, len(nodes))
+    features, names = structural_features(adjacency, ids.tolist(), steps_of(like.feature_names))
     made = (
-        f"no features: made {len(NAMES)} of the edges, the degree and a random projection of the "
-        f"adjacency on {PROJECTED} columns"
+        f"no features: made {len(names)} of the edges, the degree and a random projection of the "
+        f"adjacency and its powers up to {steps_of(names)}"
     )
     about["notes"] += (made, *changes)
-    return Graph(
-        adjacency,
-        structural_features(adjacency, ids.tolist()),
-        weighted=edges.weights is not None,
-        feature_names=NAMES,
-        **about,
-    )
+    weighted = edges.weights is not None
+    return Graph(adjacency, features, weighted=weighted, feature_names=names, **about)
 
 
 def _labels(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> dict[str, Any]:
