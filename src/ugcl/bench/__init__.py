@@ -1,5 +1,6 @@
 """What `ugcl bench` measures: the step against the arithmetic that it needs, and how it grows."""
 
+from ugcl.bench.load import bench_load
 from ugcl.bench.machine import machine
 from ugcl.bench.memory import bench_memory
 from ugcl.bench.scaling import bench_embed, bench_scaling
@@ -9,6 +10,7 @@ from ugcl.bench.walks import bench_walks
 
 __all__ = [
     "bench_embed",
+    "bench_load",
     "bench_memory",
     "bench_scaling",
     "bench_step",

@@ -30,13 +30,13 @@ _CODE = "from ugcl.bench.child import main; main()"
 
 
 def in_fresh_process(task: str, **arguments: Any) -> dict[str, Any]:
-    """Run a task, `train` or `embed`, in a new process.
+    """Run a task, `train`, `embed` or `load`, in a new process.
 
     Returns:
         `peak_bytes`, the most memory it held above what it held after importing (None where the
         operating system is not Linux). For `train` also `step_seconds`, of the last step. For
         `embed` also `seconds`, `embed_bytes`, the most above what it held with the graph loaded,
-        and `products_seconds`, of its sparse products alone.
+        and `products_seconds`, of its sparse products alone. For `load` also `seconds`.
     """
     request = json.dumps({"task": task, **DEFAULTS, **arguments})
     done = subprocess.run([sys.executable, "-c", _CODE, request], capture_output=True, text=True)
@@ -63,6 +63,9 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(request["threads"])
     _import_the_optimiser()
     imported = _held()
+    if request["task"] == "load":
+        taken = seconds(lambda: load_graph(request["graph"]))
+        return {"seconds": taken, "peak_bytes": _above(imported)}
     graph, method = load_graph(request["graph"], request["data_root"]), METHODS[request["method"]]
     asked = method.resolve(request["preset"], graph, request["given"])
     settings, _ = resolve_scope(asked, graph)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ugcl.bench import (
     bench_embed,
+    bench_load,
     bench_memory,
     bench_scaling,
     bench_step,
@@ -98,6 +99,20 @@ def register(commands: Any) -> None:
     )
     walked.add_argument("--length", type=whole(2), default=80, help="nodes of a walk (default: 80)")
     add_data_root(walked)
+    loaded = add_command(
+        kinds,
+        "load",
+        load,
+        "measure how a Parquet file of edges is loaded",
+        "ugcl bench load --edges 10000000",
+    )
+    for option, default, words in (
+        ("--edges", 10_000_000, "how many edges"),
+        ("--nodes", 1_000_000, "how many nodes they join"),
+    ):
+        loaded.add_argument(
+            option, type=whole(2), default=default, metavar="N", help=f"{words} ({default:,})"
+        )
     whole_suite = add_command(
         kinds,
         "suite",
@@ -109,7 +124,7 @@ def register(commands: Any) -> None:
         "--out", required=True, metavar="DIR", help="where to write bench.json and bench.png"
     )
     add_data_root(whole_suite)
-    for each in (one, grown, embedded, held, whole_suite):
+    for each in (one, grown, embedded, held, loaded, whole_suite):
         each.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
 
 
@@ -175,6 +190,24 @@ def walks(arguments: argparse.Namespace) -> int:
                 f"{row['seconds']:.2f}",
                 f"{row['steps_per_second'] / 1e6:.1f}",
             )
+            for row in result["rows"]
+        ),
+    )
+    return 0
+
+
+def load(arguments: argparse.Namespace) -> int:
+    """Measure how edges are loaded."""
+    use_threads(arguments.threads)
+    result = bench_load(edges=arguments.edges, nodes=arguments.nodes)
+    if arguments.json:
+        print_json({**result, "machine": machine()})
+        return 0
+    print(f"{result['edges']:,} edges of {result['nodes']:,} nodes, from Parquet")
+    print_table(
+        ("ids", "seconds", "GB"),
+        (
+            (row["ids"], f"{row['seconds']:.1f}", _known(row["peak_bytes"], ".2f", 1e-9))
             for row in result["rows"]
         ),
     )

@@ -155,7 +155,7 @@ def _columns(graph: Graph, which: npt.NDArray[np.bool_]) -> str:
         str(number) if graph.feature_names is None else f"'{graph.feature_names[number]}'"
         for number in numbers
     ]
-    return f" ({', '.join(names)}{', ...' * (which.sum() > 3)})"
+    return f" ({', '.join(names)}{', ...' if which.sum() > 3 else ''})"
 
 
 def _name(graph: Graph, node: int) -> str:
