@@ -47,7 +47,7 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new = tmp_path / "new"
-    text = tmp_path / "edges.csv"
+    text = tmp_path / "graph.npz"
     text.write_text("a,b\n")
     sentence = fails(capsys, "train", "citeser", "--out", new)
     assert sentence == (
@@ -94,7 +94,7 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["train", "citeseer", "--out", "new", "--device", "tpu"], "invalid choice: 'tpu'"),
         (["evaluate", "missing"], "missing is not a run folder"),
         (["embed", "missing", "citeseer", "--out", "x.npy"], "missing is not a run folder"),
-        (["embed", "missing", "citeseer", "--out", "x.csv"], "must end in .npy"),
+        (["embed", "missing", "citeseer", "--out", "x.doc"], "an ending that names no format"),
         (["embed", "missing", "citeseer", "--out", "no/x.npy"], "the folder no is not there"),
         (["train", "x" * 5000, "--out", "new"], "File name too long"),
         (["train", "citeseer", "--out", "x" * 5000], "File name too long"),
@@ -331,7 +331,13 @@ def test_methods_prints_every_method_and_its_presets(capsys: pytest.CaptureFixtu
         assert re.findall(r"--settings (\w+):", part) == list(method.presets)
 
 
-@pytest.mark.parametrize("command", ["train", "embed", "evaluate", "study", "datasets", "methods"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("train", "embed", "neighbors", "evaluate", "check", "scope", "study"),
+        *("datasets", "methods"),
+    ],
+)
 def test_every_command_has_help_with_an_example(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
