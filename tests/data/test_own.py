@@ -122,6 +122,23 @@ def test_columns_by_other_names_and_in_another_order(tmp_path: Path) -> None:
     assert any("not used: 'when'" in note for note in graph.notes)
 
 
+def test_a_weight_that_comes_first_and_an_end_that_is_named(tmp_path: Path) -> None:
+    WEIGHTED[["weight", "source", "target"]].rename(columns={"source": "a", "target": "b"}).to_csv(
+        tmp_path / "e.csv", index=False
+    )
+    for named in ({}, {"source": "a"}, {"target": "b"}, {"source": "b"}):
+        assert entries(read_graph(tmp_path / "e.csv", **named)) == expected(weighted=True)
+
+
+def test_the_index_that_pandas_wrote_is_no_feature(tmp_path: Path) -> None:
+    ABOUT.to_csv(tmp_path / "f.csv")
+    FRAME.to_csv(tmp_path / "e.csv")
+    graph = read_graph(tmp_path / "e.csv", tmp_path / "f.csv")
+    assert graph.feature_names == ("x", "y")
+    assert entries(graph) == expected()
+    assert any("without the index that pandas wrote" in note for note in graph.notes)
+
+
 def test_a_named_column_makes_the_first_line_a_header(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("person,friend\nann,bob\n")
     assert read_graph(tmp_path / "e.csv").num_nodes == 4
@@ -431,6 +448,16 @@ def test_networkx_graphml_and_gml(tmp_path: Path, kind: str) -> None:
     assert any("not used: note" in note for note in graph.notes)
 
 
+def test_labels_of_a_network_may_be_in_a_file(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": NODES, "kind": ["a", "b", "a", "b", "a"]})
+    graph = read_graph(small_network(), labels=table, label="kind")
+    assert graph.class_names == ("a", "b")
+    with pytest.raises(UGCLError, match="'kind' is in no table of nodes"):
+        read_graph(small_network(), label="kind")
+    with pytest.raises(UGCLError, match="has the attribute 'part'"):
+        read_graph(small_network(), label="colour", split="part")
+
+
 def test_opposite_edges_of_a_directed_graph_are_two() -> None:
     edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "a"], "weight": [2.0, 2.0]})
     assert entries(read_graph(edges)) == {("a", "b"): 2.0, ("b", "a"): 2.0}
@@ -530,7 +557,8 @@ def write(path: Path, text: str) -> Path:
     [
         ("", None, None, "edges.csv is empty: give a file with at least one row"),
         ("source,target\n", None, None, "the edges are empty"),
-        ("source\nann\n", None, None, "has one column"),
+        ("source\nann\n", None, None, "not clear which two columns of edges.csv .* '0'"),
+        ("weight,x\n1,a\n", None, None, "not clear which two columns"),
         ("source,target\nann,\n", None, None, r"1 row\(s\) of the column 'target'.*row 1"),
         ("source,target,weight\na,b,x\n", None, None, "'weight' of edges.csv holds no numbers"),
         ("source,target,weight\na,b,\nb,c,1\n", None, None, r"1 weight\(s\) are missing"),
@@ -581,6 +609,9 @@ def test_missing_files_and_strange_endings_are_told(tmp_path: Path) -> None:
             read_graph(tmp_path / name)
     with pytest.raises(UGCLError, match="there is no column in the edges called 'sorce'"):
         read_graph(FRAME, source="sorce")
+    for named in ({"label": "lable"}, {"split": "splt"}, {"id": "di"}, {"ignore": ["z"]}):
+        with pytest.raises(UGCLError, match="there is no column in the features called"):
+            read_graph(FRAME, ABOUT, **named)
 
 
 def test_nothing_is_unpickled(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def split_of(
     if graph.labels is None or graph.num_classes == 0:
         raise UGCLError(
             f"the graph {graph.name or 'given'} has no labels, so its embeddings cannot be scored: "
-            "give the same graph with labels (ugcl evaluate --graph)"
+            "give the same graph with labels (ugcl evaluate --labels FILE)"
         )
     if kind is None:
         kind = "own" if has_own_split(graph) and seed is None else random_kind(graph)

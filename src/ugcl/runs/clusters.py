@@ -87,7 +87,7 @@ def evaluate_clusters(
     if known is None or who.graph.num_classes < 2:
         raise UGCLError(
             "clusters are compared with classes, and the graph has fewer than 2: give the same "
-            "graph with labels (ugcl evaluate --graph)"
+            "graph with labels (ugcl evaluate --labels FILE)"
         )
 
     def score(name: str, embeddings: Any) -> ClusterScore:

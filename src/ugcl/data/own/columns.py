@@ -21,8 +21,9 @@ WEIGHTS = ("weight", "weights")
 IDS = ("id", "node", "node_id", "nodeid", "__index_level_0__")
 LABELS = ("label", "labels", "class")
 SPLITS = ("split",)
-"""What the columns of ends of edges, weights, ids, labels and splits are commonly called; the last
-of the ids is how Arrow calls the index of a pandas frame."""
+INDEX = ("", "unnamed: 0")
+"""What the columns of ends of edges, weights, ids, labels and splits are commonly called, and that
+of a numbering that pandas wrote; the last of the ids is how Arrow calls the index of a frame."""
 
 
 def looks_like_header(first: list[str], second: list[str] | None) -> bool:

@@ -16,7 +16,7 @@ from ugcl.data.own.arrays import array_file, is_array_file
 from ugcl.data.own.columns import ENDS, WEIGHTS, Columns
 from ugcl.data.own.ids import array_of, as_ids
 from ugcl.data.own.networks import NETWORKS, is_network, read_network
-from ugcl.data.own.nodes import NodeTable
+from ugcl.data.own.nodes import NodeTable, listed
 from ugcl.data.own.tables import Table, count_missing, ending, open_table
 from ugcl.errors import UGCLError
 
@@ -63,18 +63,15 @@ def read_edges(source: Any, columns: Columns) -> Edges:
 
 
 def _of_table(table: Table, columns: Columns) -> Edges:
-    source, target = _ends(table, columns)
     weight = table.asked(columns.weight) if columns.weight else table.called(WEIGHTS)
-    if weight in (source, target):
-        weight = None
+    source, target = _ends(table, columns, weight)
     ends = table.read((source, target), text=True)
     weights = None if weight is None else _weights(table, weight)
     words = f"{table.name}: {ends.num_rows:,} edges from '{source}' to '{target}'"
     if weight is not None:
         words += f", weights from '{weight}'"
-    unused = [name for name in table.columns if name not in (source, target, weight)]
-    if unused:
-        words += f"; not used: {_listed(unused)}"
+    if unused := [name for name in table.columns if name not in (source, target, weight)]:
+        words += f"; not used: {listed(unused, 5)}"
     return Edges(
         as_ids(ends[source], f"the column '{source}' of {table.name}"),
         as_ids(ends[target], f"the column '{target}' of {table.name}"),
@@ -84,29 +81,22 @@ def _of_table(table: Table, columns: Columns) -> Edges:
     )
 
 
-def _ends(table: Table, columns: Columns) -> tuple[str, str]:
-    """The two columns that hold an edge's nodes."""
-    if len(table.columns) < 2:
-        raise UGCLError(
-            f"{table.name} has one column, '{table.columns[0]}': an edge needs two, separated by "
-            "a comma or a tab"
-        )
-    known = next(
-        (pair for pair in ENDS if all(table.called([name]) is not None for name in pair)), None
-    )
-    if known is not None:
-        guessed = [str(table.called([name])) for name in known]
+def _ends(table: Table, columns: Columns, weight: str | None) -> tuple[str, str]:
+    """The two columns that hold an edge's nodes: as named, by common names, or the first two."""
+    named = [table.asked(name) if name else None for name in (columns.source, columns.target)]
+    for pair in ENDS:
+        known = [table.called([name]) for name in pair]
+        if None not in known:
+            break
     else:
-        guessed = [name for name in table.columns if name not in columns.of_edges][:2]
-        guessed += table.columns[:2]
-    source = table.asked(columns.source) if columns.source else guessed[0]
-    if columns.source and not columns.target and known is None:
-        guessed = [guessed[0], guessed[0]]
-    target = table.asked(columns.target) if columns.target else guessed[1]
-    if source == target:
+        known = [name for name in table.columns if name not in (*named, weight)]
+        known = [*known[:1], *known[:1]] if any(named) else known
+    ends = [given or guess for given, guess in zip(named, [*known, None, None], strict=False)]
+    source, target = ends[:2]
+    if source is None or target is None or source == target:
         raise UGCLError(
-            f"the column '{source}' of {table.name} cannot be both ends of an edge: name them "
-            "with --source and --target"
+            f"it is not clear which two columns of {table.name} are the ends of an edge: name them "
+            f"with --source and --target; there are {listed(table.columns)}"
         )
     return source, target
 
@@ -198,8 +188,3 @@ def _of_network(network: Any, columns: Columns, name: str) -> Edges:
         table,
         notes=(words + (f", weights from '{wanted}'" if weights is not None else ""),),
     )
-
-
-def _listed(names: list[str]) -> str:
-    first = ", ".join(f"'{name}'" for name in names[:5])
-    return f"{first} and {len(names) - 5:,} more" if len(names) > 5 else first

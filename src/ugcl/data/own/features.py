@@ -15,14 +15,16 @@ import scipy.sparse as sp
 
 from ugcl.data.npz import UNREADABLE
 from ugcl.data.own.arrays import array_file, is_array_file
-from ugcl.data.own.columns import IDS, LABELS, SPLITS, Columns
+from ugcl.data.own.columns import IDS, INDEX, LABELS, SPLITS, Columns
 from ugcl.data.own.ids import array_of, as_ids
 from ugcl.data.own.nodes import NodeTable, about_nodes, listed
 from ugcl.data.own.tables import Table, check_file, count_missing, ending, open_table, unreadable
 from ugcl.errors import UGCLError
 
 
-def read_features(source: Any, columns: Columns, num_features: int | None = None) -> NodeTable:
+def read_features(
+    source: Any, columns: Columns, *, num_features: int | None = None, labelled: bool = False
+) -> NodeTable:
     """Read features from a file, an array, a SciPy matrix or a data frame.
 
     Args:
@@ -30,6 +32,7 @@ def read_features(source: Any, columns: Columns, num_features: int | None = None
         columns: which column is what.
         num_features: how many columns a JSON of feature indices has at least, which it cannot say
             itself.
+        labelled: whether labels and split, where their columns are named, must be here.
     """
     if isinstance(source, str | Path):
         path = Path(source)
@@ -41,7 +44,8 @@ def read_features(source: Any, columns: Columns, num_features: int | None = None
             return _of_json(path, num_features)
     elif sp.issparse(source) or isinstance(source, np.ndarray | list | tuple):
         return _of_matrix(source, "the features", None)
-    return _of_table(open_table(source, "features", named=columns.of_nodes), columns)
+    table = open_table(source, "features", named=columns.of_nodes)
+    return _of_table(table, columns, labelled=labelled)
 
 
 def _of_matrix(matrix: Any, name: str, ids: pa.ChunkedArray | None) -> NodeTable:
@@ -88,11 +92,13 @@ def _of_json(path: Path, num_features: int | None) -> NodeTable:
     return NodeTable(path.name, len(lists), ids, features, notes=(note,))
 
 
-def _of_table(table: Table, columns: Columns) -> NodeTable:
+def _of_table(table: Table, columns: Columns, *, labelled: bool) -> NodeTable:
     key = _id_column(table, columns)
-    label = table.asked(columns.label) if columns.label in table.columns else table.called(LABELS)
-    split = table.asked(columns.split) if columns.split in table.columns else table.called(SPLITS)
-    taken = {key, label, split, *(table.asked(name) for name in columns.ignore)}
+    for name in filter(None, (columns.label, columns.split) if labelled else ()):
+        table.asked(name)
+    label, split = table.chosen(columns.label, LABELS), table.chosen(columns.split, SPLITS)
+    index = table.called(INDEX)
+    taken = {key, label, split, index, *(table.asked(name) for name in columns.ignore)}
     names = [name for name in table.columns if name not in taken]
     texts = [name for name in names if not table.is_number(name)]
     if texts:
@@ -110,6 +116,8 @@ def _of_table(table: Table, columns: Columns) -> NodeTable:
     words += f", ids from '{key}'" if key else ", in the order of the nodes"
     words += f", labels from '{label}'" if label else ""
     words += f", split from '{split}'" if split else ""
+    if index is not None and index != key:
+        words += ", without the index that pandas wrote"
     return NodeTable(
         table.name,
         rows,

@@ -39,8 +39,7 @@ def read_labels(source: Any, columns: Columns) -> NodeTable:
             raise UGCLError(f"{name} must hold one label for each node, not {array.shape}")
         return NodeTable(name, len(array), labels=pa.chunked_array([array_of(array)]))
     table = open_table(source, "labels", named=columns.of_nodes)
-    key = table.asked(columns.id) if columns.id in table.columns else table.called(IDS)
-    split = table.asked(columns.split) if columns.split in table.columns else table.called(SPLITS)
+    key, split = table.chosen(columns.id, IDS), table.chosen(columns.split, SPLITS)
     label = table.asked(columns.label) if columns.label else table.called(LABELS)
     others = [name for name in table.columns if name not in (key, split, label)]
     if label is None and key is None and len(others) == 2:

@@ -77,17 +77,19 @@ class NodeTable:
         names = list(
             dict.fromkeys(chain.from_iterable(data for _, data in network.nodes(data=True)))
         )
-        for asked in (columns.label, columns.split):
-            if asked and asked not in names:
-                raise UGCLError(f"no node of {name} has the attribute '{asked}'")
+        label, split = (
+            asked if asked in names else None for asked in (columns.label, columns.split)
+        )
+        if label and columns.split and not split:
+            raise UGCLError(f"no node of {name} has the attribute '{columns.split}'")
         values = {key: [data.get(key) for _, data in network.nodes(data=True)] for key in names}
         numeric = [
             key
             for key in names
-            if key not in (columns.label, columns.split, *columns.ignore)
+            if key not in (label, split, *columns.ignore)
             and all(isinstance(value, int | float) for value in values[key])
         ]
-        left = [key for key in names if key not in (*numeric, columns.label, columns.split)]
+        left = [key for key in names if key not in (*numeric, label, split)]
         notes = []
         if numeric:
             notes.append(f"{name}: {len(numeric):,} numeric node attribute(s) are the features")
@@ -99,8 +101,8 @@ class NodeTable:
             as_ids(ids, name),
             np.array([values[key] for key in numeric], dtype=np.float64).T if numeric else None,
             tuple(numeric) or None,
-            _texts(values[columns.label]) if columns.label else None,
-            _texts(values[columns.split]) if columns.split else None,
+            _texts(values[label]) if label else None,
+            _texts(values[split]) if split else None,
             tuple(notes),
         )
 
@@ -119,5 +121,5 @@ def about_nodes(table: Table, names: list[str]) -> dict[str | None, pa.ChunkedAr
 
 def listed(names: Iterable[str | None], most: int = 10) -> str:
     """Names in quotes, the first ones if there are many."""
-    quoted = [f"'{name}'" for name in names if name]
+    quoted = [f"'{name}'" for name in names if name is not None]
     return ", ".join(quoted[:most]) + (", ..." if len(quoted) > most else "")

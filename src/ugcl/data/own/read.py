@@ -96,7 +96,10 @@ def read_graph(
     like = like or Like()
     columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
     read = read_edges(edges, columns)
-    table = read.table if features is None else read_features(features, columns, like.num_features)
+    table = read.table
+    if features is not None:
+        width, alone = like.num_features, labels is None
+        table = read_features(features, columns, num_features=width, labelled=alone)
     given_ids = None if ids is None else read_ids(ids)
     nodes, read, table = _nodes(read, table, given_ids)
     ends = _numbered_edges(read, nodes, table)

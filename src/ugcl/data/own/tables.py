@@ -67,6 +67,10 @@ class Table:
         known = {column.strip().lower(): column for column in reversed(self.columns)}
         return next((known[name] for name in names if name in known), None)
 
+    def chosen(self, column: str, names: Iterable[str]) -> str | None:
+        """The column that the user names, if it is here, else one that has a common name."""
+        return column if column and column in self.columns else self.called(names)
+
     def asked(self, column: str) -> str:
         """The column of a name that the user gave."""
         if column in self.columns:
