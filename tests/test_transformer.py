@@ -121,6 +121,13 @@ def test_a_clone_shares_the_graph_and_not_the_fit(named: Graph) -> None:
         other.transform(words(named))
 
 
+def test_what_is_shared_cannot_be_changed(named: Graph) -> None:
+    fitted = NodeTransformer(named, **SMALL).fit(words(named))
+    with pytest.raises(ValueError, match="read-only"):
+        fitted.embeddings_ *= 0
+    fitted.transform(words(named))[:] = 0
+
+
 def test_nothing_is_kept_of_a_graph_that_is_gone() -> None:
     graph = make_graph(seed=99)
     NodeTransformer(graph, **SMALL).fit([0])
@@ -156,7 +163,7 @@ def test_what_is_no_id_is_told(named: Graph, ids: object, message: str) -> None:
 
 def test_numbers_that_are_not_whole_are_told(graph: Graph) -> None:
     fitted = NodeTransformer(graph, **SMALL).fit([0])
-    for ids in ([0.5], ["x"], [None]):
+    for ids in ([0.5], ["x"], [None], [True], np.array([1.7], dtype=object)):
         with pytest.raises(UGCLError, match="ids are whole numbers"):
             fitted.transform(ids)
 

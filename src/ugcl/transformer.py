@@ -95,6 +95,7 @@ class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         known = _trained.get(self.graph)
         if known is None or known[0] != key:
             embeddings = Embedder(**given).fit(self.graph).embed(self.graph)
+            (embeddings.data if sp.issparse(embeddings) else embeddings).flags.writeable = False
             _trained[self.graph] = known = key, embeddings
         self.embeddings_ = known[1]
         self.n_features_in_ = 1
@@ -157,7 +158,7 @@ def _whole(names: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Ids that came as text or floating-point numbers, as the whole numbers they are."""
     try:
         whole = names.astype(np.int64)
-        if names.dtype.kind != "f" or (whole == names).all():
+        if names.dtype.kind == "U" or (names.dtype.kind != "b" and (whole == names).all()):
             return whole
     except (OverflowError, TypeError, ValueError):
         pass

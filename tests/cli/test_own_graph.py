@@ -115,12 +115,37 @@ def test_labels_that_come_later_are_scored(
     assert json.loads(capsys.readouterr().out) == score
     assert ugcl("evaluate R --labels L.csv --task clusters --json") == 0
     assert json.loads(capsys.readouterr().out)["clusters"] == 3
+    assert ugcl("evaluate R --labels L.csv --weight amount") == 2
+    assert "--weight needs edges to go with" in capsys.readouterr().err
     Path("E.csv").rename("moved.csv")
     assert ugcl("evaluate R --labels L.csv") == 2
-    assert "is not at" in capsys.readouterr().err
+    assert "(ugcl evaluate --edges FILE --features FILE)" in capsys.readouterr().err
     again = f"--edges moved.csv --features F.csv --labels L.csv {COLUMNS} --label kind"
     assert ugcl(f"evaluate R {again} --json") == 0
     assert json.loads(capsys.readouterr().out) == score
+
+
+def test_later_files_need_neither_labels_nor_columns_that_were_ignored(folder: Path) -> None:
+    frame = pd.read_csv("F.csv").assign(note="text", kind=pd.read_csv("L.csv")["kind"])
+    frame.to_csv("F2.csv", index=False)
+    columns = f"{COLUMNS} --label kind --ignore note"
+    assert ugcl(f"train --edges E.csv --features F2.csv {columns} --out R {SMALL}") == 0
+    assert ugcl("embed R --edges E.csv --features F.csv --out one.npy") == 0
+    assert ugcl("embed R E.csv --features F.csv --out two.npy") == 0
+    stored = np.load("R/embeddings.npy")
+    for name in ("one.npy", "two.npy"):
+        np.testing.assert_allclose(np.load(name), stored, atol=1e-6)
+
+
+def test_a_data_set_with_labels_of_one_s_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.DataFrame({"id": range(3327), "label": np.arange(3327) % 2})
+    frame.to_csv("mine.csv", index=False)
+    assert ugcl("train citeseer --labels mine.csv --method raw --out R") == 0
+    capsys.readouterr()
+    assert ugcl("train --config R/config.toml --out R2") == 0
+    assert "2 classes" in capsys.readouterr().err
 
 
 def test_a_run_repeats_from_its_config(folder: Path) -> None:
@@ -198,6 +223,7 @@ def test_check_suggests_walks_where_there_are_no_features(
         ("scope", "no graph given"),
         ("neighbors R x", "is not a run folder"),
         ("embed R --out e.xyz", "names no format"),
+        ("train --edges E.csv --weight whom --out R", "'whom' of E.csv holds no numbers"),
     ],
 )
 def test_mistakes_get_one_sentence_and_lose_nothing(

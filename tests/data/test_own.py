@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data
 
 from ugcl import Graph, UGCLError, load_graph
-from ugcl.data import GraphFiles, read_graph, with_labels
-from ugcl.data.own.read import Like
+from ugcl.data import GraphFiles, hold_out_edges, read_graph, with_labels
+from ugcl.data.own.nodes import Like
 from ugcl.data.own.structural import steps_of, structural_features
 
 EDGES = [("ann", "bob"), ("bob", "cy"), ("cy", "ann"), ("cy", "dee")]
@@ -445,7 +445,7 @@ def test_networkx_graphml_and_gml(tmp_path: Path, kind: str) -> None:
     assert graph.feature_names == ("x", "y")
     assert graph.class_names == ("blue", "none", "red")
     assert entries(graph) == expected(weighted=True)
-    assert any("not used: note" in note for note in graph.notes)
+    assert any("not used: 'note'" in note for note in graph.notes)
 
 
 def test_labels_of_a_network_may_be_in_a_file(tmp_path: Path) -> None:
@@ -454,7 +454,7 @@ def test_labels_of_a_network_may_be_in_a_file(tmp_path: Path) -> None:
     assert graph.class_names == ("a", "b")
     with pytest.raises(UGCLError, match="'kind' is in no table of nodes"):
         read_graph(small_network(), label="kind")
-    with pytest.raises(UGCLError, match="has the attribute 'part'"):
+    with pytest.raises(UGCLError, match="'part' is in no table of nodes"):
         read_graph(small_network(), label="colour", split="part")
 
 
@@ -560,7 +560,6 @@ def write(path: Path, text: str) -> Path:
         ("source\nann\n", None, None, "not clear which two columns of edges.csv .* '0'"),
         ("weight,x\n1,a\n", None, None, "not clear which two columns"),
         ("source,target\nann,\n", None, None, r"1 row\(s\) of the column 'target'.*row 1"),
-        ("source,target,weight\na,b,x\n", None, None, "'weight' of edges.csv holds no numbers"),
         ("source,target,weight\na,b,\nb,c,1\n", None, None, r"1 weight\(s\) are missing"),
         ("source,target,target\na,b,c\n", None, None, "two columns called 'target'"),
         ("source,target\na,b,c\n", None, None, "edges.csv cannot be read"),
@@ -587,6 +586,17 @@ def test_bad_files_are_told_in_a_sentence(
             None if labels is None else write(tmp_path / "labels.csv", labels),
         )
     assert "\n" not in str(caught.value)
+
+
+def test_a_weight_that_is_no_number_is_refused_if_it_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "e.csv", "source,target,weight\na,b,x\n")
+    graph = read_graph(path)
+    assert not graph.weighted
+    assert any("not used: 'weight'" in note for note in graph.notes)
+    with pytest.raises(UGCLError, match=r"'weight' of e\.csv holds no numbers"):
+        read_graph(path, weight="weight")
+    with pytest.raises(UGCLError, match="holds no numbers"):
+        read_graph(pa.table({"source": ["a"], "target": ["b"], "w": [[1.0]]}), weight="w")
 
 
 def test_nodes_without_features_are_counted_and_three_are_shown() -> None:
@@ -626,3 +636,242 @@ def test_names_are_kept_in_a_graph_file(tmp_path: Path) -> None:
     back = load_graph(tmp_path / "g.npz")
     assert (back.class_names, back.feature_names) == (graph.class_names, graph.feature_names)
     assert back.notes == graph.notes
+
+
+# What a first look at real files got wrong
+
+TRIANGLE = [(0, 1), (1, 2), (2, 0)]
+
+
+def names(graph: Graph) -> list[Any]:
+    assert graph.ids is not None
+    return graph.ids.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("source, target\n0, 1\n1, 2\n2, 0\n", [0, 1, 2]),
+        ("\n\nsource,target\n0,1\n1,2\n", [0, 1, 2]),
+        ("# c\n\n% d\nsource,target\r\n0,1\r\n1,2\r\n", [0, 1, 2]),
+        (",citing,cited\n0,10,11\n1,11,12\n", [10, 11, 12]),
+        ("id,citing,cited\n0,10,11\n1,11,12\n", [10, 11, 12]),
+        ("class,struct\nstruct,object\nobject,class\n", ["class", "object", "struct"]),
+        ("alice,bob\n12,carol\nbob,carol\n", ["12", "alice", "bob", "carol"]),
+        ("0,1\n1,2\n", [0, 1, 2]),
+        ("\ufeffsource,target\n0,1\n", [0, 1]),
+        ('source;target\n"a, b";c\n', ["a, b", "c"]),
+        ('source,target\n"a\nb",c\n', ["a\nb", "c"]),
+    ],
+)
+def test_edges_as_people_write_them(tmp_path: Path, text: str, ids: list[Any]) -> None:
+    (tmp_path / "e.csv").write_bytes(text.encode())
+    assert names(read_graph(tmp_path / "e.csv")) == ids
+
+
+def test_the_edge_list_of_networkx(tmp_path: Path) -> None:
+    network = nx.Graph()
+    network.add_edge(0, 1, weight=1, kind=2)
+    network.add_edge(1, 2, weight=1, kind=3)
+    nx.write_edgelist(network, tmp_path / "g.edgelist")
+    assert names(read_graph(tmp_path / "g.edgelist")) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("index", [False, True])
+@pytest.mark.parametrize("width", [2, 5])
+def test_columns_that_pandas_numbers_are_a_header(tmp_path: Path, index: bool, width: int) -> None:
+    features = np.random.default_rng(0).normal(size=(3, width)).astype(np.float32)
+    pd.DataFrame(features).to_csv(tmp_path / "f.csv", index=index)
+    graph = read_graph(TRIANGLE, tmp_path / "f.csv")
+    np.testing.assert_allclose(graph.features, features, rtol=1e-5)
+
+
+def test_the_index_of_a_frame_is_the_id_where_nothing_else_is() -> None:
+    frame = pd.DataFrame({"f": [0.0, 0.1, 0.2]})
+    wanted = frame["f"].to_numpy(dtype=np.float32)[:, None]
+    for moved in (frame, frame[::-1], frame.sample(frac=1, random_state=1)):
+        graph = read_graph(TRIANGLE, moved)
+        order = np.argsort(names(graph))
+        np.testing.assert_array_equal(graph.features[order], wanted)
+    named = frame.rename_axis("paper")[::-1]
+    graph = read_graph(TRIANGLE, named)
+    assert names(graph) == [2, 1, 0]
+    assert graph.feature_names == ("f",)
+    leftover = pd.DataFrame({"paper": [2, 1, 0], "f": [0.2, 0.1, 0.0]}).sample(
+        frac=1, random_state=1
+    )
+    graph = read_graph(TRIANGLE, leftover)
+    assert names(graph) == leftover["paper"].tolist()
+    assert graph.feature_names == ("f",)
+
+
+def test_the_index_of_a_frame_in_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"f": [0.0, 0.1, 0.2]}, index=pd.Index([2, 0, 1], name="paper"))
+    frame.to_parquet(tmp_path / "named.parquet")
+    frame.rename_axis(None).to_parquet(tmp_path / "unnamed.parquet")
+    for name in ("named", "unnamed"):
+        graph = read_graph(TRIANGLE, tmp_path / f"{name}.parquet")
+        assert names(graph) == [2, 0, 1]
+        assert graph.num_features == 1
+
+
+def test_labels_by_a_leftover_index_go_to_the_right_nodes() -> None:
+    labels = pd.DataFrame({"paper": [2, 0, 1], "label": ["c", "a", "b"]}).sample(
+        frac=1, random_state=1
+    )
+    graph = read_graph(TRIANGLE, labels=labels)
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [0, 1, 2]
+    series = pd.Series(["c", "a", "b"], index=[2, 0, 1])
+    np.testing.assert_array_equal(read_graph(TRIANGLE, labels=series).labels, [0, 1, 2])
+
+
+def test_columns_called_like_ids() -> None:
+    for name in ("user_id", "userId", "User ID"):
+        features = pd.DataFrame({"age": [1.0, 2.0, 3.0], name: [2, 0, 1]})
+        assert names(read_graph(TRIANGLE, features)) == [2, 0, 1]
+    twice = pd.DataFrame({"user_id": [2, 0, 1, 1], "f": [0.0] * 4})
+    with pytest.raises(UGCLError, match="several rows"):
+        read_graph(TRIANGLE, twice)
+
+
+def test_ids_beside_labels_in_an_npz(tmp_path: Path) -> None:
+    np.savez(tmp_path / "l.npz", x=np.array([7, 8, 9]), ids=np.array([2, 1, 0]))
+    graph = read_graph(TRIANGLE, labels=tmp_path / "l.npz")
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [2, 1, 0]
+
+
+def test_a_split_may_be_with_the_features_and_labels_elsewhere() -> None:
+    features = pd.DataFrame(
+        {"id": [2, 1, 0], "f": [0.0, 1.0, 2.0], "part": ["test", "val", "train"]}
+    )
+    labels = pd.DataFrame({"id": [0, 1, 2], "label": ["a", "b", "a"]})
+    graph = read_graph(TRIANGLE, features, labels, split="part")
+    assert {part: nodes.tolist() for part, nodes in graph.splits.items()} == {
+        "train": [2],
+        "val": [1],
+        "test": [0],
+    }
+    with pytest.raises(UGCLError, match="'nowhere' is in no table of nodes"):
+        read_graph(TRIANGLE, features.drop(columns="part"), labels, split="nowhere")
+    with pytest.raises(UGCLError, match="cannot be id and label at once"):
+        read_graph(TRIANGLE, features, label="id")
+
+
+def test_labels_in_text_that_are_missing_or_numbers(tmp_path: Path) -> None:
+    for text, labels, classes in (
+        ("0.0\n1.0\nnan", [0, 1, -1], None),
+        ("0.0\n-1\n1", [0, -1, 1], None),
+        ("a\nNA\nb", [0, -1, 1], ("a", "b")),
+        (" a\na \nb", [0, 0, 1], ("a", "b")),
+    ):
+        rows = "".join(f"{i},{label}\n" for i, label in enumerate(text.split("\n")))
+        (tmp_path / "l.csv").write_text("id,label\n" + rows)
+        graph = read_graph(TRIANGLE, labels=tmp_path / "l.csv")
+        assert graph.labels is not None
+        assert graph.labels.tolist() == labels
+        assert graph.class_names == classes
+
+
+def test_whole_numbers_as_labels_of_a_network_stay() -> None:
+    network = nx.path_graph(12)
+    for node in network:
+        network.nodes[node].update(kind=np.int64(node), size=np.float32(node))
+    graph = read_graph(network, label="kind")
+    assert graph.labels is not None
+    assert graph.labels.tolist() == list(range(12))
+    assert graph.class_names is None
+    assert graph.feature_names == ("size",)
+    kept = read_graph(network, np.eye(12), label="kind")
+    np.testing.assert_array_equal(kept.labels, graph.labels)
+    wide = nx.Graph([(2**70, np.int64(3))])
+    assert names(read_graph(wide)) == sorted([str(2**70), "3"])
+
+
+def test_strange_pyg_data_is_told() -> None:
+    index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+    data = Data(edge_index=index, x=torch.eye(3, requires_grad=True), y=torch.tensor([1]))
+    with pytest.raises(UGCLError, match="3 nodes but 1 labels in y"):
+        read_graph(data)
+    data.y = torch.tensor([[0], [1], [0]])
+    assert read_graph(data).labels.tolist() == [0, 1, 0]
+    data.train_mask = torch.tensor([True, True, False])
+    data.test_mask = torch.tensor([False, True, True])
+    with pytest.raises(UGCLError, match=r"test_mask .* that no other mask has"):
+        read_graph(data)
+    del data.test_mask
+    other = read_graph(data, np.ones((3, 2)))
+    assert other.labels.tolist() == [0, 1, 0]
+    assert other.splits["train"].tolist() == [0, 1]
+    weighted = Data(
+        edge_index=torch.tensor([[0, 1], [1, 0]]), edge_weight=torch.tensor([2.0, 2.0]), num_nodes=2
+    )
+    assert read_graph(weighted, directed=True).adjacency[0, 1] == 4
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        pd.DataFrame({"source": pd.Categorical([1, 2]), "target": pd.Categorical([2, 3])}),
+        pl.DataFrame({"source": ["1", "2"], "target": ["2", "3"]}).cast(pl.Categorical),
+        pl.DataFrame({"source": [1, 2], "target": [2, 3]}).lazy(),
+        pa.table({"source": np.array([1, 2], np.float16), "target": np.array([2, 3], np.uint8)}),
+    ],
+)
+def test_categories_and_lazy_frames(edges: Any) -> None:
+    assert [str(name) for name in names(read_graph(edges))] == ["1", "2", "3"]
+
+
+THREE = pa.array([0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"edges": pd.DataFrame({"source": [np.inf, 1.0], "target": [1.0, 2.0]})},
+        {"edges": pa.table({"source": pa.array([b"\xff"]), "target": pa.array([b"\xfe"])})},
+        {"edges": np.array([[1j, 2], [2, 3]])},
+        {"edges": [[0, 1], [1]]},
+        {"edges": np.zeros((2, 3), dtype=int)},
+        {"features": [[0.0, 1.0], [1.0], [2.0]]},
+        {"features": pa.table({"id": THREE[:0], "v": pa.array([], pa.list_(pa.int8()))})},
+        {"features": pa.table([THREE, THREE, THREE], ["id", "x", "x"])},
+        {"labels": np.zeros((3, 2))},
+        {"labels": {"a": 1}},
+        {"features": "no"},
+    ],
+)
+def test_strange_input_is_told_in_a_sentence(arguments: dict[str, Any]) -> None:
+    with pytest.raises(UGCLError) as caught:
+        read_graph(**{"edges": TRIANGLE, **arguments})
+    assert "\n" not in str(caught.value)
+
+
+def test_mixed_labels_are_text() -> None:
+    graph = read_graph(TRIANGLE, np.eye(3), np.array([1, "a", None], dtype=object))
+    assert graph.class_names == ("1", "a")
+
+
+def test_a_long_header_and_late_text(tmp_path: Path) -> None:
+    width = 200_000
+    header = ",".join(["id", *(f"x{i}" for i in range(width))])
+    rows = [",".join([str(i), *("1" for _ in range(width))]) for i in range(3)]
+    (tmp_path / "f.csv").write_text("\n".join([header, *rows]) + "\n")
+    assert read_graph(TRIANGLE, tmp_path / "f.csv").num_features == width
+    late = "id,flag\n" + "".join(f"{i},true\n" for i in range(150_000)) + "150000,maybe\n"
+    (tmp_path / "late.csv").write_text(late)
+    with pytest.raises(UGCLError, match=r"late\.csv cannot be read"):
+        read_graph(TRIANGLE, tmp_path / "late.csv")
+
+
+def test_held_out_edges_are_not_in_the_features() -> None:
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, 200, (400, 2))
+    graph = read_graph(pairs[pairs[:, 0] != pairs[:, 1]])
+    seen, held = hold_out_edges(graph, 0.2)
+    bare = Graph(seen.adjacency, np.ones((graph.num_nodes, 1)))
+    features, columns = structural_features(bare.adjacency, graph.ids.tolist(), 8)
+    np.testing.assert_array_equal(seen.features, features)
+    assert seen.feature_names == columns
+    assert len(held)

@@ -129,6 +129,9 @@ def _graph(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     arguments.graph = config.graph
     labels, stored = graph_of(arguments), config.graph_files
     assert isinstance(labels, GraphFiles)
+    of_labels = ("labels", "id", "label", "split")
+    if others := [name for name in labels.values() if name not in of_labels]:
+        raise UGCLError(f"--{others[0]} needs edges to go with: name them by --edges FILE")
     if stored is not None and not labels.id:
         labels = replace(labels, id=stored.id)
     return {"graph": None, "labels": labels}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
-from ugcl.data import GraphFiles
+from ugcl.data import DATASETS, GraphFiles
 from ugcl.errors import UGCLError
 
 FILES = {
@@ -54,7 +53,7 @@ def graph_of(
 
     Args:
         arguments: what the command line says.
-        stored: files of a run, whose columns hold where the user names none.
+        stored: files of a run, whose columns of edges and ids hold where the user names none.
     """
     asked = arguments.graph
     if asked is not None and arguments.edges is not None:
@@ -75,10 +74,10 @@ def graph_of(
             first = next(iter(given))
             raise UGCLError(f"{_option(first)} needs edges to go with: name them by --edges FILE")
         return None
-    if stored is not None and arguments.edges is not None:
-        kept = replace(stored, edges=edges, features="", labels="", ids="")
-        return replace(kept, **{**given, "edges": edges})
-    if not given.keys() - {"edges"} and asked is not None:
+    if stored is not None and edges.lower() not in DATASETS and not edges.endswith(".npz"):
+        kept = {name: getattr(stored, name) for name in ("source", "target", "weight", "id")}
+        given = {**kept, "directed": stored.directed, **given}
+    elif not given.keys() - {"edges"} and asked is not None:
         return str(edges)
     return GraphFiles(**{**given, "edges": edges})
 

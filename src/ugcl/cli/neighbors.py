@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ugcl.cli.common import add_command, print_json, print_table, whole
+from ugcl.cli.common import add_command, print_json, print_table, say, whole
 from ugcl.runs import load_run
 
 
@@ -32,7 +32,9 @@ def register(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Find them."""
     trained = load_run(arguments.trained)
-    found = trained.neighbors(arguments.node, arguments.k, approximate=arguments.approximate)
+    found = trained.neighbors(
+        arguments.node, arguments.k, approximate=arguments.approximate, tell=say
+    )
     ids = trained.ids()
     if arguments.json:
         pairs = [{"id": name, "similarity": cosine} for name, cosine in found]

@@ -22,7 +22,6 @@ from ugcl.cli.common import (
 )
 from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.cli.progress import Progress
-from ugcl.data import GraphFiles
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
@@ -110,10 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
     """The configuration that the arguments ask for, and its graph."""
-    source, graph = arguments.config, graph_of(arguments)
+    source = arguments.config
     if source is None and arguments.resume and (Path(arguments.out) / "config.toml").is_file():
         source = Path(arguments.out) / "config.toml"
     if source is None:
+        graph = graph_of(arguments)
         if graph is None:
             raise UGCLError(
                 "no graph given: name a data set or a file, as in ugcl train citeseer, or your own "
@@ -134,12 +134,10 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
             split_seed=arguments.split_seed,
             tell=say,
         )
-    return _from_config(RunConfig.read(Path(source)), graph, arguments)
+    return _from_config(RunConfig.read(Path(source)), arguments)
 
 
-def _from_config(
-    config: RunConfig, graph: str | GraphFiles | None, arguments: argparse.Namespace
-) -> tuple[RunConfig, Graph]:
+def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
     """A stored configuration with what the arguments change."""
     for name, asked, stored in (
         ("--settings", arguments.settings, config.preset),
@@ -152,7 +150,7 @@ def _from_config(
             )
     return config.changed(
         given_settings(arguments, config.method, config.settings.values()),
-        graph=graph,
+        graph=graph_of(arguments, config.graph_files),
         data_root=arguments.data_root,
         seed=arguments.seed,
         device=arguments.device,

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl.data.own.structural import steps_of, structural_features
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 
@@ -18,8 +19,8 @@ Pairs = npt.NDArray[np.int64]
 def hold_out_edges(graph: Graph, share: float, seed: int = 0) -> tuple[Graph, Pairs]:
     """The graph without a random share of its edges, and those edges.
 
-    Nodes stay, also those that lose all their edges. The choice is a function of the edges and the
-    seed alone.
+    Nodes stay, also those that lose all their edges. Structural features are made anew, as they
+    would tell of the edges. The choice is a function of the edges and the seed alone.
     """
     upper = sp.triu(graph.adjacency, k=1, format="coo")
     count = round(share * upper.nnz)
@@ -35,6 +36,10 @@ def hold_out_edges(graph: Graph, share: float, seed: int = 0) -> tuple[Graph, Pa
         (upper.data[~taken], (rows[~taken], columns[~taken])), shape=graph.adjacency.shape
     )
     reduced = replace(graph, adjacency=kept + kept.T)
+    if steps := steps_of(graph.feature_names):
+        ids = range(graph.num_nodes) if graph.ids is None else graph.ids.tolist()
+        features, _ = structural_features(reduced.adjacency, ids, steps)
+        reduced = replace(reduced, features=features)
     return reduced, np.stack([rows[taken], columns[taken]], axis=1)
 
 

@@ -12,7 +12,8 @@ from ugcl.data.download import raw_files
 from ugcl.data.npz import UNREADABLE, read_npz
 from ugcl.data.own import GraphFiles, with_labels
 from ugcl.data.own.arrays import is_matrix
-from ugcl.data.own.read import Like, read_files
+from ugcl.data.own.nodes import Like
+from ugcl.data.own.read import read_files
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.suggest import unknown

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -237,8 +237,10 @@ def _size(graph: Graph) -> int:
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that are free on this machine; None where it does not tell."""
+    """Bytes of memory that programs can have on this machine; None where it does not tell."""
     try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
+        lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
+        free = {name: value for name, _, value in (line.partition(":") for line in lines)}
+        return 1024 * int(free["MemAvailable"].split()[0])
+    except (KeyError, OSError, ValueError):
         return None

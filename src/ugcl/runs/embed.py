@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ugcl.data import GraphFiles, load_graph
-from ugcl.data.own.read import Like
+from ugcl.data.own.nodes import Like
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import method_named

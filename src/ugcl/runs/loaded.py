@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,14 @@ class LoadedRun(Run):
             return pandas.DataFrame(np.array(embeddings), index=index, columns=columns)
         return pandas.DataFrame.sparse.from_spmatrix(embeddings, index=index, columns=columns)
 
-    def neighbors(self, node: Any, k: int = 10, *, approximate: bool = False) -> list[Neighbor]:
+    def neighbors(
+        self,
+        node: Any,
+        k: int = 10,
+        *,
+        approximate: bool = False,
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> list[Neighbor]:
         """The k nodes whose embeddings have the largest cosine with that of a node.
 
         Args:
@@ -43,13 +51,14 @@ class LoadedRun(Run):
             k: how many.
             approximate: by an index that is made the first time and kept in the folder: faster for
                 millions of nodes, and a near one may be missing.
+            tell: is told what takes time.
         """
         if k < 1:
             raise UGCLError(f"k must be at least 1, not {k}")
         ids = self.ids()
         row = _row(ids, node)
         if approximate:
-            numbers, cosines = indexed_nearest(self, row, k)
+            numbers, cosines = indexed_nearest(self, row, k, tell)
         else:
             numbers, cosines = nearest(self.embeddings(), row, k)
         pairs = zip(ids[numbers].tolist(), cosines.tolist(), strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ BLOCK = 2**26
 
 CANDIDATES = 4
 """The index is asked for so many times k nodes, and the best k of them are taken exactly."""
+
+EXPANSION = 64
+"""How thoroughly the index is made: half of usearch's default takes half the time, and the nodes
+that are asked for beyond k make up for it."""
 
 INDEX = "neighbors.usearch"
 
@@ -49,15 +54,23 @@ def nearest(embeddings: Any, node: int, k: int) -> Nearest:
     return best
 
 
-def indexed_nearest(run: Run, node: int, k: int) -> Nearest:
+def indexed_nearest(
+    run: Run, node: int, k: int, tell: Callable[[str], None] = lambda text: None
+) -> Nearest:
     """Nearly the same by an index, which is made the first time and kept in the run's folder.
 
     The cosines are exact; a near node may be missing.
+
+    Args:
+        run: the run.
+        node: the node's number.
+        k: how many.
+        tell: is told what takes time.
     """
     embeddings = run.embeddings()
     if sp.issparse(embeddings):
         raise UGCLError("sparse embeddings have no index: leave out --approximate")
-    index = _index(run, embeddings)
+    index = _index(run, embeddings, tell)
     found = index.search(_unit(embeddings[[node]])[0], min(CANDIDATES * k + 1, len(embeddings)))
     numbers = np.sort(np.asarray(found.keys).astype(np.int64))
     numbers = numbers[numbers != node]
@@ -66,7 +79,7 @@ def indexed_nearest(run: Run, node: int, k: int) -> Nearest:
     return numbers[order], cosines[order]
 
 
-def _index(run: Run, embeddings: npt.NDArray[np.float32]) -> Any:
+def _index(run: Run, embeddings: npt.NDArray[np.float32], tell: Callable[[str], None]) -> Any:
     library = required("usearch.index", "an approximate search", "index")
     path = run.path / INDEX
     if path.is_file():
@@ -77,7 +90,8 @@ def _index(run: Run, embeddings: npt.NDArray[np.float32]) -> Any:
         except (RuntimeError, ValueError):
             pass  # made anew
     count, width = embeddings.shape
-    index = library.Index(ndim=width, metric="cos", dtype="f16")
+    tell(f"making the index of {count:,} nodes, once")
+    index = library.Index(ndim=width, metric="cos", dtype="f16", expansion_add=EXPANSION)
     step = max(1, BLOCK // (4 * width))
     for first in range(0, count, step):
         rows = _unit(embeddings[first : first + step])

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl.data.own.structural import steps_of
 from ugcl.graph import Graph
 from ugcl.scope import edge_homophily
 
@@ -68,6 +69,8 @@ def _of_edges(graph: Graph, components: npt.NDArray[np.int64]) -> Iterator[str]:
 
 
 def _of_features(graph: Graph) -> Iterator[str]:
+    if steps_of(graph.feature_names):
+        return
     largest, smallest = _ends(graph.features)
     constant = largest == smallest
     if constant.all():

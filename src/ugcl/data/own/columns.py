@@ -18,22 +18,43 @@ ENDS = (
     ("fromnodeid", "tonodeid"),
 )
 WEIGHTS = ("weight", "weights")
-IDS = ("id", "node", "node_id", "nodeid", "__index_level_0__")
+IDS = ("id", "node", "node_id", "nodeid")
 LABELS = ("label", "labels", "class")
 SPLITS = ("split",)
-INDEX = ("", "unnamed: 0")
-"""What the columns of ends of edges, weights, ids, labels and splits are commonly called, and that
-of a numbering that pandas wrote; the last of the ids is how Arrow calls the index of a frame."""
+"""What the columns of ends of edges, weights, ids, labels and splits are commonly called."""
+
+NUMBERING = ("", "unnamed: 0", "__index_level_0__")
+"""What the index of a pandas frame is called that has no name, in a CSV and by Arrow."""
 
 
-def looks_like_header(first: list[str], second: list[str] | None) -> bool:
-    """Whether a first line names columns: by well-known names, or as text above numbers."""
+def is_id_name(column: str) -> bool:
+    """Whether a column is called like an id: `user_id`, `userId`, `User ID`."""
+    return column.lower().endswith(("_id", " id", "-id")) or column.endswith(("Id", "ID"))
+
+
+def looks_like_header(rows: list[list[str]], *, edges: bool) -> bool:
+    """Whether the first of some rows names columns.
+
+    It does if it has well-known names, or text above nothing but numbers. In a table of nodes that
+    may also be 0, 1, 2, ..., as pandas numbers columns; in a list of edges it is an edge.
+    """
+    first, others = rows[0], rows[1:]
     names = {name.strip().lower() for name in first}
-    if any(names >= {*ends} for ends in ENDS) or names & {*WEIGHTS, *IDS, *LABELS, *SPLITS}:
+    if any(names >= {*ends} for ends in ENDS):
         return True
-    if any(_is_number(cell) for cell in first) or second is None:
+    if not edges and (names & {*IDS, *LABELS, *SPLITS} or _numbered(first, others)):
+        return True
+    if any(_is_number(cell) for cell in first):
         return False
-    return any(_is_number(cell) for cell in second)
+    columns = ([row[i] for row in others if i < len(row) and row[i]] for i in range(len(first)))
+    return any(column and all(_is_number(cell) for cell in column) for column in columns)
+
+
+def _numbered(first: list[str], others: list[list[str]]) -> bool:
+    cells = first if first[0] else first[1:]
+    if cells != [str(i) for i in range(len(cells))]:
+        return False
+    return not first[0] or len(cells) > 2 or any("." in cell for row in others for cell in row)
 
 
 def _is_number(cell: str) -> bool:

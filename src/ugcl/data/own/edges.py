@@ -13,7 +13,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from ugcl.data.own.arrays import array_file, is_array_file
-from ugcl.data.own.columns import ENDS, WEIGHTS, Columns
+from ugcl.data.own.columns import ENDS, IDS, NUMBERING, WEIGHTS, Columns
 from ugcl.data.own.ids import array_of, as_ids
 from ugcl.data.own.networks import NETWORKS, is_network, read_network
 from ugcl.data.own.nodes import NodeTable, listed
@@ -46,24 +46,28 @@ class Edges:
 
 def read_edges(source: Any, columns: Columns) -> Edges:
     """Read edges from a file or from what Python has of them."""
+    edges = _edges(source, columns)
+    return replace(edges, directed=edges.directed or columns.directed)
+
+
+def _edges(source: Any, columns: Columns) -> Edges:
     if isinstance(source, str | Path):
         path = Path(source)
         if ending(path) in NETWORKS:
             return _of_network(read_network(path), columns, path.name)
         if is_array_file(path):
-            return replace(_of_array(array_file(path).array, path.name), directed=columns.directed)
-        return _of_table(open_table(path, "edges", named=columns.of_edges), columns)
-    if is_network(source):
+            return _of_array(array_file(path).array, path.name)
+    elif is_network(source):
         return _of_network(source, columns, "the NetworkX graph")
-    if hasattr(source, "edge_index"):
+    elif hasattr(source, "edge_index"):
         return _of_pyg(source)
-    if sp.issparse(source) or isinstance(source, np.ndarray | Sequence):
-        return replace(_of_array(source, "the edges"), directed=columns.directed)
+    elif sp.issparse(source) or isinstance(source, np.ndarray | Sequence):
+        return _of_array(source, "the edges")
     return _of_table(open_table(source, "edges", named=columns.of_edges), columns)
 
 
 def _of_table(table: Table, columns: Columns) -> Edges:
-    weight = table.asked(columns.weight) if columns.weight else table.called(WEIGHTS)
+    weight = table.asked(columns.weight) if columns.weight else _weight_column(table)
     source, target = _ends(table, columns, weight)
     ends = table.read((source, target), text=True)
     weights = None if weight is None else _weights(table, weight)
@@ -76,9 +80,14 @@ def _of_table(table: Table, columns: Columns) -> Edges:
         as_ids(ends[source], f"the column '{source}' of {table.name}"),
         as_ids(ends[target], f"the column '{target}' of {table.name}"),
         weights,
-        columns.directed,
         notes=(*table.notes, words),
     )
+
+
+def _weight_column(table: Table) -> str | None:
+    """A column that is called weight and holds numbers."""
+    found = table.called(WEIGHTS)
+    return found if found is not None and table.is_number(found) else None
 
 
 def _ends(table: Table, columns: Columns, weight: str | None) -> tuple[str, str]:
@@ -89,8 +98,10 @@ def _ends(table: Table, columns: Columns, weight: str | None) -> tuple[str, str]
         if None not in known:
             break
     else:
-        known = [name for name in table.columns if name not in (*named, weight)]
-        known = [*known[:1], *known[:1]] if any(named) else known
+        free = [name for name in table.columns if name not in (*named, weight)]
+        others = [name for name in free if name.lower() not in (*IDS, *NUMBERING)]
+        guesses = others if len(others) > 1 else free
+        known = [*guesses[:1], *guesses[:1]] if any(named) else [*guesses]
     ends = [given or guess for given, guess in zip(named, [*known, None, None], strict=False)]
     source, target = ends[:2]
     if source is None or target is None or source == target:
@@ -102,7 +113,7 @@ def _ends(table: Table, columns: Columns, weight: str | None) -> tuple[str, str]
 
 
 def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
-    if not table.is_number(column):
+    if not table.is_number(column) or table.is_list(column):
         raise UGCLError(
             f"the column '{column}' of {table.name} holds no numbers and cannot be weights: name "
             "another with --weight"
@@ -133,9 +144,17 @@ def _of_array(array: Any, name: str) -> Edges:
             nodes=_numbers(np.arange(array.shape[0])),
             notes=(f"{name}: a matrix with {entries.nnz:,} entries",),
         )
-    pairs = np.asarray(array)
+    try:
+        pairs = np.asarray(array)
+    except ValueError as error:
+        raise UGCLError(f"{name} must have two columns, a row for each edge: {error}") from error
+    if pairs.size == 0:
+        pairs = np.empty((0, 2), dtype=np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise UGCLError(f"{name} must have two columns, a row for each edge, not {pairs.shape}")
+        hint = ": transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
+        raise UGCLError(
+            f"{name} must have two columns, a row for each edge, not {pairs.shape}{hint}"
+        )
     sources, targets = (as_ids(array_of(ends), name) for ends in pairs.T)
     return Edges(sources, targets, notes=(f"{name}: {len(pairs):,} edges",))
 
@@ -183,7 +202,7 @@ def _of_network(network: Any, columns: Columns, name: str) -> Edges:
         pa.chunked_array([nodes.take(pa.array(ends[:, 0]))]),
         pa.chunked_array([nodes.take(pa.array(ends[:, 1]))]),
         weights,
-        columns.directed or network.is_directed(),
+        network.is_directed(),
         table.ids,
         table,
         notes=(words + (f", weights from '{wanted}'" if weights is not None else ""),),

@@ -11,29 +11,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from ugcl.data.npz import UNREADABLE
 from ugcl.data.own.arrays import array_file, is_array_file
-from ugcl.data.own.columns import IDS, INDEX, LABELS, SPLITS, Columns
+from ugcl.data.own.columns import LABELS, SPLITS, Columns
 from ugcl.data.own.ids import array_of, as_ids
-from ugcl.data.own.nodes import NodeTable, about_nodes, listed
+from ugcl.data.own.nodes import Like, NodeTable, about_nodes, listed
 from ugcl.data.own.tables import Table, check_file, count_missing, ending, open_table, unreadable
 from ugcl.errors import UGCLError
 
 
 def read_features(
-    source: Any, columns: Columns, *, num_features: int | None = None, labelled: bool = False
+    source: Any, columns: Columns, like: Like | None = None, *, labelled: bool = False
 ) -> NodeTable:
     """Read features from a file, an array, a SciPy matrix or a data frame.
 
     Args:
         source: where they are.
         columns: which column is what.
-        num_features: how many columns a JSON of feature indices has at least, which it cannot say
-            itself.
+        like: what they are to be like, where they must suit a trained model.
         labelled: whether labels and split, where their columns are named, must be here.
     """
+    like = like or Like()
     if isinstance(source, str | Path):
         path = Path(source)
         if is_array_file(path):
@@ -41,16 +42,18 @@ def read_features(
             ids = None if found.ids is None else as_ids(array_of(found.ids), f"ids in {path.name}")
             return _of_matrix(found.array, path.name, ids)
         if ending(path) == ".json":
-            return _of_json(path, num_features)
+            return _of_json(path, like.num_features)
     elif sp.issparse(source) or isinstance(source, np.ndarray | list | tuple):
         return _of_matrix(source, "the features", None)
     table = open_table(source, "features", named=columns.of_nodes)
-    return _of_table(table, columns, labelled=labelled)
+    return _of_table(table, columns, like, labelled=labelled)
 
 
 def _of_matrix(matrix: Any, name: str, ids: pa.ChunkedArray | None) -> NodeTable:
-    if not sp.issparse(matrix):
-        matrix = np.asarray(matrix)
+    try:
+        matrix = matrix if sp.issparse(matrix) else np.asarray(matrix)
+    except ValueError as error:
+        raise UGCLError(f"{name} must be a table, a row for each node: {error}") from error
     if matrix.ndim != 2:
         raise UGCLError(f"{name} must be a table, a row for each node, not {matrix.shape}")
     rows, width = matrix.shape
@@ -70,7 +73,7 @@ def _of_json(path: Path, num_features: int | None) -> NodeTable:
             raise ValueError("it is no object of id: list of feature indices")
         counts = np.array([len(indices) for indices in lists.values()])
         flat = np.array(list(chain.from_iterable(lists.values())))
-        if flat.size and flat.dtype.kind != "i":
+        if flat.size and (flat.ndim != 1 or flat.dtype.kind != "i"):
             raise ValueError(f"feature indices must be whole numbers, not {flat.dtype}")
         if flat.size and flat.min() < 0:
             raise ValueError(f"feature indices must be at least 0, but one is {flat.min()}")
@@ -92,31 +95,22 @@ def _of_json(path: Path, num_features: int | None) -> NodeTable:
     return NodeTable(path.name, len(lists), ids, features, notes=(note,))
 
 
-def _of_table(table: Table, columns: Columns, *, labelled: bool) -> NodeTable:
+def _of_table(table: Table, columns: Columns, like: Like, *, labelled: bool) -> NodeTable:
     key = _id_column(table, columns)
     for name in filter(None, (columns.label, columns.split) if labelled else ()):
         table.asked(name)
     label, split = table.chosen(columns.label, LABELS), table.chosen(columns.split, SPLITS)
-    index = table.called(INDEX)
-    taken = {key, label, split, index, *(table.asked(name) for name in columns.ignore)}
-    names = [name for name in table.columns if name not in taken]
-    texts = [name for name in names if not table.is_number(name)]
-    if texts:
-        raise UGCLError(
-            f"{len(texts):,} column(s) of {table.name} hold no numbers ({listed(texts, 3)}): "
-            "encode them as numbers, or leave them out with --ignore; --id, --label and "
-            "--split-column name what is no feature"
-        )
-    if not names:
-        raise UGCLError(f"{table.name} has no column of features besides {listed(taken)}")
+    if key is not None and key in (label, split):
+        raise UGCLError(f"the column '{key}' of {table.name} cannot be id and label at once")
+    names = _feature_columns(table, columns, like, {key, label, split})
     about = about_nodes(table, [name for name in (key, label, split) if name is not None])
     blocks, expanded = _numbers(table, names, about.get(key))
     rows = len(blocks)
     words = f"{table.name}: {rows:,} rows of {blocks.shape[1]:,} features"
-    words += f", ids from '{key}'" if key else ", in the order of the nodes"
+    words += ", in the order of the nodes" if key is None else f", ids from '{key}'"
     words += f", labels from '{label}'" if label else ""
     words += f", split from '{split}'" if split else ""
-    if index is not None and index != key:
+    if table.numbering() not in (None, key):
         words += ", without the index that pandas wrote"
     return NodeTable(
         table.name,
@@ -130,22 +124,42 @@ def _of_table(table: Table, columns: Columns, *, labelled: bool) -> NodeTable:
     )
 
 
+def _feature_columns(
+    table: Table, columns: Columns, like: Like, taken: set[str | None]
+) -> list[str]:
+    """The columns of features: those that a trained model knows, or all that are nothing else."""
+    if like.feature_names and set(like.feature_names) <= set(table.columns):
+        return list(like.feature_names)
+    taken = taken | {table.numbering(), *(table.asked(name) for name in columns.ignore)}
+    names = [name for name in table.columns if name not in taken]
+    if texts := [name for name in names if not table.is_number(name)]:
+        raise UGCLError(
+            f"{len(texts):,} column(s) of {table.name} hold no numbers ({listed(texts, 3)}): "
+            "encode them as numbers, or leave them out with --ignore; --id, --label and "
+            "--split-column name what is no feature"
+        )
+    if not names:
+        raise UGCLError(f"{table.name} has no column of features besides {listed(taken)}")
+    return names
+
+
 def _id_column(table: Table, columns: Columns) -> str | None:
     """The column of ids: as named, by a common name, or a first one that can be nothing else."""
     if columns.id:
         return table.asked(columns.id)
-    if (known := table.called(IDS)) is not None:
+    if (known := table.id_column("")) is not None:
         return known
-    first = table.columns[0]
-    if first in (columns.label, columns.split) or table.is_list(first):
-        return None
+    numbering = table.numbering()
+    first = next((name for name in table.columns if name != numbering), None)
+    if first is None or first in (columns.label, columns.split) or table.is_list(first):
+        return numbering
     if not table.is_number(first):
         return first
     if table.is_whole(first):
         column = table.read((first,), text=True)[first]
         if len(column) > 1 and len(column.unique()) == len(column):
             return first
-    return None
+    return numbering
 
 
 def _numbers(
@@ -175,13 +189,11 @@ def _numbers(
 
 
 def _spread(column: pa.ChunkedArray, name: str, table: str) -> npt.NDArray[np.float32]:
-    lists = column.combine_chunks()
-    lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
-    lengths = {len(entry) for entry in lists}
-    if len(lengths) != 1:
+    lengths = pc.min_max(pc.list_value_length(column)).as_py()
+    if lengths["min"] != lengths["max"]:
         raise UGCLError(
-            f"the lists in the column '{name}' of {table} have between {min(lengths)} and "
-            f"{max(lengths)} entries: give all nodes the same number of features"
+            f"the lists in the column '{name}' of {table} have between {lengths['min']} and "
+            f"{lengths['max']} entries: give all nodes the same number of features"
         )
-    flat = lists.flatten().cast(pa.float32(), safe=False)
-    return np.asarray(flat.to_numpy(zero_copy_only=False)).reshape(len(lists), -1)
+    flat = pc.list_flatten(column).cast(pa.float32(), safe=False)
+    return np.asarray(flat.to_numpy()).reshape(len(column), -1)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from ugcl.data.catalogue import DATASETS
 from ugcl.data.own.columns import Columns
 from ugcl.errors import UGCLError
 
@@ -37,12 +38,14 @@ class GraphFiles(Columns):
         return Columns(**{field.name: getattr(self, field.name) for field in fields(Columns)})
 
     def resolved(self) -> Self:
-        """The same with absolute paths."""
+        """The same with absolute paths, but for a data set's name."""
         paths: dict[str, Any] = {
             name: str(Path(path).resolve())
             for name in ("edges", "features", "labels", "ids")
             if (path := getattr(self, name))
         }
+        if self.edges.lower() in DATASETS:
+            paths["edges"] = self.edges.lower()
         return replace(self, **paths)
 
     def values(self) -> dict[str, Any]:

@@ -21,15 +21,22 @@ SPREAD = 8
 
 
 def array_of(values: npt.NDArray[Any]) -> pa.Array:
-    """A NumPy array as Arrow has it."""
-    plain_type = values.dtype.kind in "iufb"
-    return pa.array(np.ascontiguousarray(values) if plain_type else values.tolist())
+    """A NumPy array as Arrow has it; whole numbers and text mixed are all text."""
+    if values.dtype.kind in "iufb":
+        return pa.array(np.ascontiguousarray(values))
+    if values.ndim != 1 or values.dtype.kind not in "OUS":
+        raise UGCLError(f"ids and labels must be numbers or text in one column, not {values.dtype}")
+    try:
+        return pa.array(values.tolist())
+    except (pa.ArrowException, TypeError):
+        return pa.array([None if value is None else str(value) for value in values.tolist()])
 
 
 def as_ids(column: Any, where: str) -> pa.ChunkedArray:
     """A column of ids as int64 if all are whole numbers, else as text; nothing may be missing.
 
-    Text of a CSV is a number only if the number is written like that: `007` stays text.
+    Text of a CSV, which comes as a dictionary, is a number only if the number is written like that:
+    `007` stays text.
 
     Args:
         column: an Arrow array.
@@ -39,7 +46,8 @@ def as_ids(column: Any, where: str) -> pa.ChunkedArray:
         column = pa.chunked_array([column])
     kind = column.type
     if pa.types.is_floating(kind):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+        column = column.cast(pa.float64())
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
     if column.null_count:
         first = pc.index(pc.is_null(column), True).as_py()
         raise UGCLError(
@@ -47,24 +55,36 @@ def as_ids(column: Any, where: str) -> pa.ChunkedArray:
             "fill them in or remove them"
         )
     if pa.types.is_dictionary(kind):
-        return _of_text(column.cast(kind.value_type) if len(column) == 0 else column)
+        return _of_text(column)
+    if pa.types.is_floating(kind):
+        if pc.all(pc.is_finite(column)).as_py() is False:
+            raise UGCLError(f"{where} holds an infinite number, which is no id")
+        return column.cast(pa.int64()) if _all_whole(column) else _text_of(column)
     if pa.types.is_integer(kind):
-        if not pa.types.is_uint64(kind) or (pc.max(column).as_py() or 0) < 2**63:
-            return column.cast(pa.int64())
-    elif pa.types.is_floating(kind) and pc.all(pc.equal(pc.floor(column), column)).as_py():
-        return column.cast(pa.int64())
-    if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+        small = not pa.types.is_uint64(kind) or (pc.max(column).as_py() or 0) < 2**63
+        return column.cast(pa.int64()) if small else _text_of(column)
+    texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_boolean)
+    others = (pa.types.is_temporal, pa.types.is_decimal, pa.types.is_null)
+    if not any(check(kind) for check in (*texts, *others)):
         raise UGCLError(f"{where} holds {kind}, which is no id: give whole numbers or text")
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return column.cast(pa.large_string())
+    return _text_of(column)
+
+
+def _text_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string()).cast(pa.large_string())
+
+
+def _all_whole(column: Any) -> bool:
+    """Whether all floating-point numbers are whole numbers that int64 holds exactly."""
+    whole = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), 2.0**53))
+    return pc.all(whole).as_py() is not False
 
 
 def _of_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A dictionary of text, or of whole numbers if that is what the text is."""
-    if not pa.types.is_dictionary(column.type):
-        return column.cast(pa.large_string())
     column = column.unify_dictionaries()
+    if column.num_chunks == 0:
+        return column.cast(pa.large_string())
     known = column.chunk(0).dictionary
     if pc.all(pc.match_substring_regex(known, WHOLE)).as_py():
         values = known.cast(pa.int64())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,19 @@ from ugcl.data.own.ids import as_ids
 from ugcl.data.own.tables import Table
 from ugcl.errors import UGCLError
 from ugcl.validation import SPLIT_PARTS
+
+
+@dataclass(frozen=True)
+class Like:
+    """What the features of a graph are to be like that a trained model is to embed.
+
+    Attributes:
+        num_features: how many columns features have that are given as lists of indices.
+        feature_names: the names of the columns; they tell how structural features were made.
+    """
+
+    num_features: int | None = None
+    feature_names: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,63 +68,85 @@ class NodeTable:
     @classmethod
     def of_pyg(cls, data: Any) -> NodeTable:
         """`x`, `y` and the masks of a PyTorch Geometric `Data`."""
+        name, count = "the PyTorch Geometric graph", int(data.num_nodes)
         labels = getattr(data, "y", None)
-        split = np.full(int(data.num_nodes), None, dtype=object)
+        if labels is not None:
+            labels = labels.detach().cpu().reshape(-1).numpy()
+            if len(labels) != count:
+                raise UGCLError(
+                    f"{name} has {count:,} nodes but {len(labels):,} labels in y: give one each"
+                )
+            labels = pa.chunked_array([labels])
+        split = np.full(count, None, dtype=object)
         for part in SPLIT_PARTS:
-            if (mask := getattr(data, f"{part}_mask", None)) is not None:
-                split[mask.cpu().numpy()] = part
-        masks = any(part is not None for part in split)
+            if (mask := getattr(data, f"{part}_mask", None)) is None:
+                continue
+            chosen = mask.detach().cpu().numpy()
+            if chosen.shape != (count,) or any(given is not None for given in split[chosen]):
+                raise UGCLError(
+                    f"{part}_mask of {name} must be a truth value for each node that no other mask "
+                    "has: choose one split"
+                )
+            split[chosen] = part
+        known = any(part is not None for part in split)
         return cls(
-            "the PyTorch Geometric graph",
-            int(data.num_nodes),
-            features=None if data.x is None else data.x.cpu().numpy(),
-            labels=None if labels is None else pa.chunked_array([labels.cpu().numpy()]),
-            split=pa.chunked_array([pa.array(split, pa.string())]) if masks else None,
+            name,
+            count,
+            pa.chunked_array([pa.array(np.arange(count))]),
+            None if data.x is None else data.x.detach().cpu().float().numpy(),
+            labels=labels,
+            split=pa.chunked_array([pa.array(split, pa.string())]) if known else None,
         )
 
     @classmethod
     def of_network(cls, network: Any, columns: Columns, name: str) -> NodeTable:
         """The attributes of a NetworkX graph's nodes: numbers are features, text is not."""
         nodes = list(network.nodes)
-        whole = all(isinstance(node, int) and not isinstance(node, bool) for node in nodes)
-        ids = pa.chunked_array([pa.array(nodes if whole else [str(node) for node in nodes])])
+        whole = all(_is_whole(node) and abs(node) < 2**63 for node in nodes)
+        plain = [int(node) if whole else str(node) for node in nodes]
+        ids = pa.chunked_array([pa.array(plain, pa.int64() if whole else pa.string())])
         names = list(
             dict.fromkeys(chain.from_iterable(data for _, data in network.nodes(data=True)))
         )
         label, split = (
             asked if asked in names else None for asked in (columns.label, columns.split)
         )
-        if label and columns.split and not split:
-            raise UGCLError(f"no node of {name} has the attribute '{columns.split}'")
         values = {key: [data.get(key) for _, data in network.nodes(data=True)] for key in names}
         numeric = [
             key
             for key in names
             if key not in (label, split, *columns.ignore)
-            and all(isinstance(value, int | float) for value in values[key])
+            and all(isinstance(value, Real) for value in values[key])
         ]
         left = [key for key in names if key not in (*numeric, label, split)]
         notes = []
         if numeric:
             notes.append(f"{name}: {len(numeric):,} numeric node attribute(s) are the features")
         if left:
-            notes.append(f"{name}: node attributes that are not used: {', '.join(left[:5])}")
+            notes.append(f"{name}: node attributes that are not used: {listed(map(str, left), 5)}")
         return cls(
             name,
             len(nodes),
             as_ids(ids, name),
             np.array([values[key] for key in numeric], dtype=np.float64).T if numeric else None,
-            tuple(numeric) or None,
-            _texts(values[label]) if label else None,
-            _texts(values[split]) if split else None,
+            tuple(str(key) for key in numeric) or None,
+            _values(values[label]) if label else None,
+            _values(values[split]) if split else None,
             tuple(notes),
         )
 
 
-def _texts(values: list[Any]) -> pa.ChunkedArray:
-    return pa.chunked_array(
-        [pa.array([None if value is None else str(value) for value in values], pa.string())]
-    )
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _values(values: list[Any]) -> pa.ChunkedArray:
+    """Attributes as whole numbers if all are, else as text; NaN is missing."""
+    known = [None if value is None or value != value else value for value in values]
+    if all(value is None or _is_whole(value) for value in known):
+        return pa.chunked_array([pa.array(known, pa.int64())])
+    texts = [None if value is None else str(value) for value in known]
+    return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def about_nodes(table: Table, names: list[str]) -> dict[str | None, pa.ChunkedArray]:

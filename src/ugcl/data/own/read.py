@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ugcl.data.npz import UNREADABLE
 from ugcl.data.own.columns import Columns
 from ugcl.data.own.edges import Edges, read_edges
 from ugcl.data.own.features import read_features
@@ -26,25 +27,12 @@ from ugcl.data.own.ids import (
     shown,
 )
 from ugcl.data.own.labels import classes_of, parts_of, read_ids, read_labels
-from ugcl.data.own.nodes import NodeTable
+from ugcl.data.own.nodes import Like, NodeTable
 from ugcl.data.own.structural import steps_of, structural_features
 from ugcl.edges import EdgeList, simple_adjacency
 from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.validation import UNLABELLED
-
-
-@dataclass(frozen=True)
-class Like:
-    """What the features of a graph are to be like that a trained model is to embed.
-
-    Attributes:
-        num_features: how many columns features have that are given as lists of indices.
-        feature_names: the names of the columns; they tell how structural features were made.
-    """
-
-    num_features: int | None = None
-    feature_names: tuple[str, ...] | None = None
 
 
 def read_graph(
@@ -93,27 +81,34 @@ def read_graph(
         name: what to call the graph.
         like: what the features are to be like, where they must suit a trained model.
     """
-    like = like or Like()
     columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
+    called = _name(edges) if name is None else name
+    try:
+        return _read(edges, features, labels, ids, columns, like or Like(), called)
+    except UGCLError:
+        raise
+    except (*UNREADABLE, pa.ArrowException) as error:
+        words = " ".join(str(error).split()) or type(error).__name__
+        raise UGCLError(f"the graph cannot be read ({words}): check its files or frames") from error
+
+
+def _read(
+    edges: Any, features: Any, labels: Any, ids: Any, columns: Columns, like: Like, name: str
+) -> Graph:
     read = read_edges(edges, columns)
     table = read.table
     if features is not None:
-        width, alone = like.num_features, labels is None
-        table = read_features(features, columns, num_features=width, labelled=alone)
-    given_ids = None if ids is None else read_ids(ids)
-    nodes, read, table = _nodes(read, table, given_ids)
+        alone = labels is None and read.table is None
+        table = read_features(features, columns, like, labelled=alone)
+    nodes, read, table = _nodes(read, table, None if ids is None else read_ids(ids))
     ends = _numbered_edges(read, nodes, table)
-    marked = table if labels is None else read_labels(labels, columns)
-    known: dict[str, Any] = {}
-    if marked is not None and marked.labels is not None:
-        ordered = table is not None or read.nodes is not None
-        known = _labels(marked, nodes, ordered=ordered)
-    elif label or split:
-        raise UGCLError(f"there are no labels: '{label or split}' is in no table of nodes")
-    notes = (*read.notes, *(() if table is None else table.notes))
-    if marked is not None and marked is not table:
-        notes += marked.notes
-    about = {"name": _name(edges) if name is None else name, "notes": notes}
+    tables = [each for each in (table, read.table) if each is not None]
+    if labels is not None:
+        tables.insert(0, read_labels(labels, columns, alone=not tables))
+    ordered = table is not None or read.nodes is not None
+    known = _labels(tables, nodes, columns, ordered=ordered)
+    notes = (*read.notes, *(note for each in tables for note in each.notes))
+    about = {"name": name, "notes": tuple(dict.fromkeys(notes))}
     return _assembled(read, ends, nodes, table, like, known | about)
 
 
@@ -133,7 +128,8 @@ def with_labels(graph: Graph, files: GraphFiles) -> Graph:
     """The graph with the labels, and the split, of a file of labels instead of its own."""
     table = read_labels(files.labels, files.columns)
     ids = pa.array(np.arange(graph.num_nodes) if graph.ids is None else graph.ids)
-    known = _labels(table, plain(as_ids(ids, "the graph")), ordered=True)
+    nodes = plain(as_ids(ids, "the graph"))
+    known = _labels([table], nodes, files.columns, ordered=True)
     return replace(graph, **known, notes=graph.notes + table.notes)
 
 
@@ -179,7 +175,7 @@ def _numbered_edges(
     if lost:
         missing = distinct(lost)
         where = table.name if table is not None else "the matrix"
-        advice = f"add their rows to {where}, or remove their edges"
+        advice = f"add their rows to {where}, whose ids are {shown(nodes)}, or remove their edges"
         if table is not None and table.ids is None:
             advice = (
                 f"{where} has no ids, so that its {table.rows:,} rows are nodes 0 to "
@@ -223,16 +219,43 @@ def _assembled(
     return Graph(adjacency, features, weighted=weighted, feature_names=names, **about)
 
 
-def _labels(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> dict[str, Any]:
-    """Labels, split and names of classes, by id or in the order of the nodes.
+def _labels(
+    tables: Sequence[NodeTable], nodes: pa.Array, columns: Columns, *, ordered: bool
+) -> dict[str, Any]:
+    """Labels, split and names of classes, each of the first table that has them.
 
     Args:
-        table: the labels.
+        tables: what is known of nodes.
         nodes: all nodes.
+        columns: those that the user names must be somewhere.
         ordered: whether the order of the nodes is the user's own.
     """
-    assert table.labels is not None
-    numbers, class_names = classes_of(table.labels, table.name)
+    splits: dict[str, Any] = {}
+    known: dict[str, Any] = {"labels": None, "splits": splits, "class_names": None}
+    for table in tables:
+        if table.labels is not None:
+            rows = _rows(table, nodes, ordered=ordered)
+            numbers, known["class_names"] = classes_of(table.labels, table.name)
+            known["labels"] = np.full(len(nodes), UNLABELLED)
+            known["labels"][rows] = numbers
+            break
+    for table in tables:
+        if table.split is not None:
+            rows = _rows(table, nodes, ordered=ordered)
+            parts = parts_of(table.split, table.name)
+            splits = known["splits"] = {part: rows[found] for part, found in parts.items()}
+            break
+    for asked, found in (
+        (columns.label, known["labels"]),
+        (columns.split, known["splits"] or None),
+    ):
+        if asked and found is None:
+            raise UGCLError(f"the column '{asked}' is in no table of nodes: check its name")
+    return known
+
+
+def _rows(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> npt.NDArray[np.int64]:
+    """The node of each row of a table, by id or in the order of the nodes."""
     if table.ids is None:
         if not ordered:
             raise UGCLError(
@@ -244,22 +267,16 @@ def _labels(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> dict[str, An
                 f"there are {len(nodes):,} nodes but {table.rows:,} labels in {table.name}: "
                 "give one for each node, or a column of ids"
             )
-        rows = np.arange(len(nodes))
-    else:
-        key, known = alike([table.ids, pa.chunked_array([nodes])])
-        rows = numbered(key, plain(known))
-        if (rows < 0).any():
-            strange = plain(key).filter(pa.array(rows < 0))
-            advice = "remove them, or check the ids"
-            if len(strange) == 1 and rows[0] < 0:
-                advice = "if the first line is a header, name its columns (--id, --label)"
-            raise UGCLError(
-                f"{len(strange):,} label(s) in {table.name} are of nodes that are not in the graph "
-                f"({shown(strange)}): {advice}"
-            )
-    labels = np.full(len(nodes), UNLABELLED)
-    labels[rows] = numbers
-    splits = {}
-    if table.split is not None:
-        splits = {part: rows[found] for part, found in parts_of(table.split, table.name).items()}
-    return {"labels": labels, "splits": splits, "class_names": class_names}
+        return np.arange(len(nodes))
+    key, known = alike([table.ids, pa.chunked_array([nodes])])
+    rows = numbered(key, plain(known))
+    if (rows < 0).any():
+        strange = plain(key).filter(pa.array(rows < 0))
+        advice = f"remove them, or check the ids, which are {shown(nodes)} in the graph"
+        if rows[0] < 0 and any("has no header" in note for note in table.notes):
+            advice = "if the first line is a header, name its columns (--id, --label)"
+        raise UGCLError(
+            f"{len(strange):,} label(s) in {table.name} are of nodes that are not in the graph "
+            f"({shown(strange)}): {advice}"
+        )
+    return rows

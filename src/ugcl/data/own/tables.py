@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,26 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 
 from ugcl.data.npz import UNREADABLE
-from ugcl.data.own.columns import looks_like_header
+from ugcl.data.own.columns import IDS, NUMBERING, is_id_name
+from ugcl.data.own.text import SEPARATORS, open_text
 from ugcl.errors import UGCLError
 from ugcl.suggest import unknown
-
-SAMPLE = 2**20
-"""Bytes of a text file that its columns' names and types are told by."""
-
-SEPARATORS = {
-    ".csv": ",;\t|",
-    ".tsv": "\t",
-    ".txt": "\t,; ",
-    ".edges": "\t,; ",
-    ".edgelist": "\t,; ",
-}
-"""Endings of text files, and what may separate their columns, the likeliest first."""
 
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
@@ -60,7 +47,8 @@ class Table:
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns."""
-        return list(self.schema.names)
+        index = [name for name in _pandas_index(self.schema) if name in self.schema.names]
+        return [*index, *(name for name in self.schema.names if name not in index)]
 
     def called(self, names: Iterable[str]) -> str | None:
         """The column that has the first of these names that occurs, however it is capitalised."""
@@ -94,6 +82,18 @@ class Table:
         checks = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
         return any(check(kind) for check in (*checks, pa.types.is_decimal))
 
+    def id_column(self, column: str) -> str | None:
+        """The column of ids: as named, if it is here, or called `id`, `node` or like `user_id`."""
+        known = self.chosen(column, IDS)
+        if known is None:
+            like = [name for name in self.columns if is_id_name(name)]
+            known = like[0] if len(like) == 1 else None
+        return known
+
+    def numbering(self) -> str | None:
+        """The index of a pandas frame that has no name."""
+        return self.called(NUMBERING)
+
     def is_list(self, column: str) -> bool:
         """Whether a column holds a list in each row."""
         return _is_list(self.schema.field(column).type)
@@ -112,26 +112,70 @@ def open_table(source: Any, what: str, *, named: Collection[str] = ()) -> Table:
         named: columns that the user names: a first line that has them is a header.
     """
     if isinstance(source, str | Path):
-        return _open_file(Path(source), named)
-    table = _arrow(source, what)
-    return Table(f"the {what}", table.schema, lambda columns, text: table)
-
-
-def _arrow(frame: Any, what: str) -> pa.Table:
+        return _open_file(Path(source), named, edges=what == "edges")
+    if type(source).__name__ == "LazyFrame":
+        source = source.collect()
     try:
-        table = pa.table(frame)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise UGCLError(f"the {what} cannot be read as a table: {error}") from error
-    if any(pa.types.is_string_view(kind) for kind in table.schema.types):
-        table = table.cast(
-            pa.schema(
-                (
-                    entry.name,
-                    pa.large_string() if pa.types.is_string_view(entry.type) else entry.type,
-                )
-                for entry in table.schema
-            )
-        )
+        table = _plain(_with_index(pa.table(source)))
+    except (*UNREADABLE, pa.ArrowException) as error:
+        raise UGCLError(f"the {what} cannot be read as a table: {_words(error)}") from error
+    return _checked(Table(f"the {what}", table.schema, lambda columns, text: table))
+
+
+def _with_index(table: pa.Table) -> pa.Table:
+    """The table of a frame with its index as a column, if it is a range that is not 0, 1, 2, ..."""
+    for entry in _pandas(table.schema):
+        if isinstance(entry, dict) and (entry.get("start"), entry.get("step")) != (0, 1):
+            index = range(entry["start"], entry["stop"], entry["step"])
+            return table.append_column(entry.get("name") or NUMBERING[-1], pa.array(index))
+    return table
+
+
+def _pandas(schema: pa.Schema) -> list[Any]:
+    """What pandas wrote about its index: the names of its columns, or a range."""
+    try:
+        return list(json.loads((schema.metadata or {})[b"pandas"])["index_columns"])
+    except (KeyError, TypeError, ValueError):
+        return []
+
+
+def _pandas_index(schema: pa.Schema) -> list[str]:
+    """The columns of a pandas index that has a name; they come first."""
+    names = [entry.get("name") if isinstance(entry, dict) else entry for entry in _pandas(schema)]
+    return [name for name in names if isinstance(name, str) and name not in NUMBERING]
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table without dictionaries (pandas's and polars's categories) and views."""
+    columns = [_plain_column(column) for column in table.columns]
+    return pa.table(columns, schema=_plain_schema(table.schema))
+
+
+def _plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = _plain_type(column.type)
+    if not pa.types.is_dictionary(column.type):
+        return column if column.type == kind else column.cast(kind)
+    chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(chunks, kind)
+
+
+def _plain_schema(schema: pa.Schema) -> pa.Schema:
+    fields = [(entry.name, _plain_type(entry.type)) for entry in schema]
+    return pa.schema(fields, metadata=schema.metadata)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
+
+
+def _checked(table: Table) -> Table:
+    """Refuse two columns of one name."""
+    names = list(table.schema.names)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UGCLError(f"{table.name} has two columns called '{twice}': rename one of them")
     return table
 
 
@@ -152,13 +196,16 @@ def check_file(path: Path) -> None:
 
 def unreadable(name: str, error: Exception) -> UGCLError:
     """The error of a file that is damaged or something else than its ending says."""
-    reason = " ".join(str(error).split()) or type(error).__name__
     return UGCLError(
-        f"{name} cannot be read ({reason}): check that it is whole and what its ending says"
+        f"{name} cannot be read ({_words(error)}): check that it is whole and what its ending says"
     )
 
 
-def _open_file(path: Path, named: Collection[str]) -> Table:
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
     check_file(path)
     kind = ending(path)
     if kind not in ENDINGS:
@@ -168,71 +215,26 @@ def _open_file(path: Path, named: Collection[str]) -> Table:
         )
     try:
         if kind in PARQUET:
-            return Table(
-                path.name,
-                pq.read_schema(path),
-                lambda columns, text: pq.read_table(path, columns=columns),
-            )
+            return _checked(_open_parquet(path))
         if kind in JSON_LINES:
             with pa.input_stream(str(path), compression="detect") as stream:
                 table = pa.json.read_json(stream)
             return Table(path.name, table.schema, lambda columns, text: table)
-        return _open_text(path, SEPARATORS[kind], named)
+        text = open_text(path, SEPARATORS[kind], named, edges=edges)
+        return _checked(Table(path.name, text.schema, text.load, text.notes))
     except UGCLError:
         raise
     except UNREADABLE as error:
         raise unreadable(path.name, error) from error
 
 
-def _open_text(path: Path, separators: str, named: Collection[str]) -> Table:
-    with pa.input_stream(str(path), compression="detect") as stream:
-        start = stream.read(SAMPLE)
-    lines = start.decode("utf-8-sig", errors="replace").splitlines()
-    skipped = next((i for i, line in enumerate(lines) if line[:1] not in ("#", "%")), len(lines))
-    lines = [line for line in lines[skipped:] if line.strip()]
-    if not lines:
-        raise UGCLError(f"{path.name} is empty: give a file with at least one row")
-    separator = next((mark for mark in separators if mark in lines[0]), separators[0])
-    rows = list(csv.reader(io.StringIO("\n".join(lines[:2])), delimiter=separator))
-    first, second = rows[0], rows[1] if len(rows) > 1 else None
-    header = set(named) <= set(first) if named else False
-    header = header or looks_like_header(first, second)
-    notes = () if header else (f"{path.name} has no header: columns are called 0, 1, 2, ...",)
-    names = first if header else [str(i) for i in range(len(first))]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UGCLError(f"{path.name} has two columns called '{twice}': rename one of them")
-
-    def parsed(stream: Any, convert: pyarrow.csv.ConvertOptions) -> pa.Table:
-        return pyarrow.csv.read_csv(
-            stream,
-            read_options=pyarrow.csv.ReadOptions(
-                skip_rows=skipped + header, column_names=names, block_size=2**23
-            ),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=separator),
-            convert_options=convert,
-        )
-
-    whole = start if len(start) < SAMPLE else start[: start.rfind(b"\n") + 1]
-    if header and len(lines) == 1:
-        schema = pa.schema([(name, pa.null()) for name in names])
-    else:
-        schema = parsed(io.BytesIO(whole), pyarrow.csv.ConvertOptions()).schema
+def _open_parquet(path: Path) -> Table:
+    schema = _plain_schema(pq.read_schema(path))
 
     def load(columns: list[str], text: bool) -> pa.Table:
-        if header and len(lines) == 1:
-            return schema.empty_table()
-        types = {
-            column: pa.dictionary(pa.int32(), pa.string()) if text else pa.float32()
-            for column in columns
-            if text or not pa.types.is_boolean(schema.field(column).type)
-        }
-        options = {"null_values": [""], "strings_can_be_null": True} if text else {}
-        convert = pyarrow.csv.ConvertOptions(column_types=types, include_columns=columns, **options)
-        with pa.input_stream(str(path), compression="detect") as stream:
-            return parsed(stream, convert)
+        return _plain(pq.read_table(path, columns=columns))
 
-    return Table(path.name, schema, load, notes)
+    return Table(path.name, schema, load)
 
 
 def _is_list(kind: pa.DataType) -> bool:
