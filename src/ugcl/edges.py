@@ -145,6 +145,10 @@ def _weighted(
     _note_merges(notes, rows.size, distinct, 2 * pairs.size - distinct, summed=True)
     same = np.isclose(forward, backward, rtol=1e-6, atol=0) & (not directed)
     merged = np.where(same, forward, forward + backward)
+    if once := int(same.sum() if same.sum() < pairs.size else 0):
+        notes.append(
+            f"counted once {once:,} edge{_s(once)} listed in both directions with the same weight"
+        )
     if added := int((~same & (forward > 0) & (backward > 0)).sum()):
         why = "" if directed else " listed with different weights"
         notes.append(f"added the two directions of {added:,} edge{_s(added)}{why}")

@@ -110,7 +110,9 @@ def test_labels_that_come_later_are_scored(
     assert ugcl("evaluate R") == 2
     assert "no labels" in capsys.readouterr().err
     assert ugcl("evaluate R --labels L.csv --json") == 0
-    score = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert "6 training nodes for 3 classes are few" in printed.err
+    score = json.loads(printed.out)
     assert ugcl("evaluate R --labels L.csv --label kind --id person --json") == 0
     assert json.loads(capsys.readouterr().out) == score
     assert ugcl("evaluate R --labels L.csv --task clusters --json") == 0
@@ -119,10 +121,10 @@ def test_labels_that_come_later_are_scored(
     assert "--weight needs edges to go with" in capsys.readouterr().err
     Path("E.csv").rename("moved.csv")
     assert ugcl("evaluate R --labels L.csv") == 2
-    assert "(ugcl evaluate --edges FILE --features FILE)" in capsys.readouterr().err
-    again = f"--edges moved.csv --features F.csv --labels L.csv {COLUMNS} --label kind"
-    assert ugcl(f"evaluate R {again} --json") == 0
-    assert json.loads(capsys.readouterr().out) == score
+    assert "(ugcl evaluate --edges FILE)" in capsys.readouterr().err
+    for graph in ("--edges", "--graph"):
+        assert ugcl(f"evaluate R {graph} moved.csv --labels L.csv --label kind --json") == 0
+        assert json.loads(capsys.readouterr().out) == score
 
 
 def test_later_files_need_neither_labels_nor_columns_that_were_ignored(folder: Path) -> None:
@@ -175,7 +177,7 @@ def test_check_tells_what_was_read_and_what_it_takes(
     for words in (
         "read: 60 nodes, ",
         "12 dense features, 3 classes, weighted",
-        "  F.csv: 60 rows of 12 features, ids from 'person'",
+        "  F.csv: 60 rows of 12 features ('x0', 'x1', 'x2', 'x3', 'x4', 'x5', ...), ids from",
         "  symmetrised ",
         "labels: 60 nodes in 3 classes (cat, dog, owl)",
         "components: ",
@@ -223,7 +225,10 @@ def test_check_suggests_walks_where_there_are_no_features(
         ("scope", "no graph given"),
         ("neighbors R x", "is not a run folder"),
         ("embed R --out e.xyz", "names no format"),
-        ("train --edges E.csv --weight whom --out R", "'whom' of E.csv holds no numbers"),
+        (
+            "train --edges E.csv --source who --target amount --weight whom --out R",
+            "'whom' of E.csv holds no numbers",
+        ),
     ],
 )
 def test_mistakes_get_one_sentence_and_lose_nothing(

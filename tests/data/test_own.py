@@ -611,7 +611,7 @@ def test_missing_files_and_strange_endings_are_told(tmp_path: Path) -> None:
     with pytest.raises(UGCLError, match="is a folder"):
         read_graph(tmp_path)
     (tmp_path / "e.dat").write_text("a b\n")
-    with pytest.raises(UGCLError, match="ends in nothing that tells its format"):
+    with pytest.raises(UGCLError, match="ends in nothing that tells a format"):
         read_graph(tmp_path / "e.dat")
     for name in ("e.parquet", "e.csv.gz", "e.npz", "e.npy", "e.graphml", "e.gml", "e.jsonl"):
         (tmp_path / name).write_bytes(b"neither this nor that")
@@ -667,6 +667,77 @@ def names(graph: Graph) -> list[Any]:
 def test_edges_as_people_write_them(tmp_path: Path, text: str, ids: list[Any]) -> None:
     (tmp_path / "e.csv").write_bytes(text.encode())
     assert names(read_graph(tmp_path / "e.csv")) == ids
+
+
+def test_columns_by_number_are_no_header(tmp_path: Path) -> None:
+    (tmp_path / "konect.txt").write_text("% sym\n1 2 4 1082008561\n2 3 5 1082008562\n")
+    graph = read_graph(tmp_path / "konect.txt", source="0", target="1", weight="2")
+    assert names(graph) == [1, 2, 3]
+    assert entries(graph)[2, 3] == 5
+    assert entries(read_graph(tmp_path / "konect.txt", weight="2")) == entries(graph)
+
+
+def test_a_header_that_looks_like_an_edge_is_mentioned(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("person,friend\nann,bob\nbob,cem\ncem,ann\n")
+    graph = read_graph(tmp_path / "e.csv")
+    assert any("--source person --target friend" in note for note in graph.notes)
+    (tmp_path / "e.csv").write_text("ann,bob\nbob,cem\ncem,ann\n")
+    graph = read_graph(tmp_path / "e.csv")
+    assert not any("--source" in note for note in graph.notes)
+
+
+def test_ends_that_have_no_node_in_common(tmp_path: Path) -> None:
+    table = pa.table({"tx": [1, 2, 3], "day": [0, 0, 0], "payer": [7, 8, 9], "payee": [8, 9, 7]})
+    with pytest.raises(UGCLError, match="'tx' and 'day' have no id in common"):
+        read_graph(table)
+    assert names(read_graph(table, source="payer", target="payee")) == [7, 8, 9]
+    bipartite = pd.DataFrame({"user": ["u1", "u2"], "item": ["i1", "i1"]})
+    graph = read_graph(bipartite)
+    assert graph.num_edges == 2
+    assert "no id is in both 'user' and 'item' of the edges" in graph.notes
+    times = pd.DataFrame({"when": pd.to_datetime(["2020", "2021"]), "a": [1, 2], "b": [2, 3]})
+    assert names(read_graph(times)) == [1, 2, 3]
+
+
+def test_ids_with_a_point_and_a_zero_are_whole(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("source,target\n0.0,1.0\n1.0,2.0\n")
+    assert names(read_graph(tmp_path / "e.csv")) == [0, 1, 2]
+    (tmp_path / "v.csv").write_text("source,target\n1.0,1.1\n1.1,2.0\n")
+    assert names(read_graph(tmp_path / "v.csv")) == ["1.0", "1.1", "2.0"]
+
+
+def test_edges_in_threes_have_weights_and_labels_may_be_a_dictionary() -> None:
+    graph = read_graph([(0, 1, 2.5), (1, 2, 1.0)], labels={0: "a", 2: "b"})
+    assert names(graph) == [0, 1, 2]
+    assert graph.adjacency[0, 1] == 2.5
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [0, -1, 1]
+
+
+def test_ids_from_an_attribute_of_a_network() -> None:
+    network = nx.relabel_nodes(small_network(), {name: f"n{i}" for i, name in enumerate(NODES)})
+    nx.set_node_attributes(network, dict(zip(network, NODES, strict=True)), "name")
+    graph = read_graph(network, id="name")
+    assert names(graph) == NODES
+    assert entries(graph) == expected(weighted=True)
+
+
+def test_opposite_edges_that_count_once_are_mentioned() -> None:
+    edges = pd.DataFrame({"source": [0, 1, 1], "target": [1, 0, 2], "weight": [5.0, 5.0, 1.0]})
+    assert any("counted once 1 edge listed in both" in note for note in read_graph(edges).notes)
+
+
+def test_the_names_of_features_are_shown() -> None:
+    assert any("2 features ('x', 'y')" in note for note in read_graph(FRAME, ABOUT).notes)
+
+
+def test_other_encodings_and_objects_are_told(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_bytes("source,target\nJürgen,Bäcker\n".encode("latin-1"))
+    with pytest.raises(UGCLError, match="save it as UTF-8"):
+        read_graph(tmp_path / "e.csv")
+    np.save(tmp_path / "ids.npy", np.array(["a", "b"], dtype=object), allow_pickle=True)
+    with pytest.raises(UGCLError, match="save it as text or numbers"):
+        read_graph(TRIANGLE, np.eye(3), ids=tmp_path / "ids.npy")
 
 
 def test_the_edge_list_of_networkx(tmp_path: Path) -> None:
@@ -833,12 +904,13 @@ THREE = pa.array([0.0, 1.0, 2.0])
         {"edges": pa.table({"source": pa.array([b"\xff"]), "target": pa.array([b"\xfe"])})},
         {"edges": np.array([[1j, 2], [2, 3]])},
         {"edges": [[0, 1], [1]]},
-        {"edges": np.zeros((2, 3), dtype=int)},
+        {"edges": np.zeros((2, 5), dtype=int)},
         {"features": [[0.0, 1.0], [1.0], [2.0]]},
         {"features": pa.table({"id": THREE[:0], "v": pa.array([], pa.list_(pa.int8()))})},
         {"features": pa.table([THREE, THREE, THREE], ["id", "x", "x"])},
         {"labels": np.zeros((3, 2))},
         {"labels": {"a": 1}},
+        {"labels": 7},
         {"features": "no"},
     ],
 )

@@ -123,11 +123,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _graph(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     """Where the run's graph is now, and where labels are that it had not."""
-    moved = arguments.graph is not None or arguments.edges is not None
-    if moved or arguments.labels is None:
-        return {"graph": graph_of(arguments, config.graph_files), "labels": None}
+    stored = config.graph_files
+    if arguments.graph is not None or arguments.edges is not None or arguments.labels is None:
+        graph = graph_of(arguments, stored)
+        if stored is not None and isinstance(graph, GraphFiles):
+            kept = {name: value for name, value in stored.values().items() if name != "ignore"}
+            graph = replace(stored, **{**kept, **graph.values()}, edges=graph.edges)
+        return {"graph": graph, "labels": None}
     arguments.graph = config.graph
-    labels, stored = graph_of(arguments), config.graph_files
+    labels = graph_of(arguments)
     assert isinstance(labels, GraphFiles)
     of_labels = ("labels", "id", "label", "split")
     if others := [name for name in labels.values() if name not in of_labels]:

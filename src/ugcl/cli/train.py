@@ -191,7 +191,7 @@ def _tell_of_collapse(collapse: dict[str, Any], method: str) -> None:
         if method_named(method).trained:
             scoped = "scope" in method_named(method).options()
             last = ", a smaller --lr or a smaller --scope" if scoped else " or a smaller --lr"
-            advice = f"; try fewer epochs{last}"
+            advice = f"; try features of one scale (ugcl check), fewer epochs{last}"
         say(
             "warning: the embedding has collapsed (effective rank "
             f"{collapse['effective_rank']}, uniformity {collapse['uniformity']}): nodes can hardly "

@@ -90,10 +90,7 @@ class RunConfig:
         """The run's graph, from where it is now if it has moved; an error if it has changed."""
         where = graph_name(graph or self.graph)
         if graph is None and where not in DATASETS and not Path(where).is_file():
-            options = "".join(
-                f" --{name} FILE" for name in ("features", "ids") if name in self.files
-            )
-            how = f"--edges FILE{options}" if self.files else "--graph FILE, ugcl train FILE"
+            how = "--edges FILE" if self.files else "--graph FILE, ugcl train FILE"
             raise UGCLError(
                 f"the run's graph is not at {where} any more: say where it is now (ugcl evaluate "
                 f"{how})"

@@ -32,6 +32,8 @@ def _aligned(graph: Graph, run: Run) -> Graph:
     if wanted is None or found is None or wanted == found:
         return graph
     if missing := [name for name in wanted if name not in set(found)]:
+        if not method_named(run.config.method).inductive:
+            return graph  # it will say that it embeds no other graph
         raise UGCLError(
             f"{len(missing):,} feature(s) that {run.path} was trained on are missing here "
             f"({', '.join(missing[:3])}{', ...' * (len(missing) > 3)}): give the same columns"
@@ -55,14 +57,12 @@ def embed_graph(
     serves all of them.
     """
     trained_on = run.metrics()["features"]
-    if graph.num_features != trained_on:
+    inductive = method_named(run.config.method).inductive
+    if graph.num_features != trained_on and inductive:
         raise UGCLError(
             f"the graph has {graph.num_features:,} features but {run.path} was trained on "
             f"{trained_on:,}: give a graph with the same features"
         )
-    if (
-        graph.fingerprint == run.config.fingerprint
-        and not method_named(run.config.method).inductive
-    ):
+    if graph.fingerprint == run.config.fingerprint and not inductive:
         graph, _ = run.config.seen(graph)  # its rows are of these nodes, whatever edges it saw
     return run.model(readout_scope).to(device).embed(graph, device)

@@ -31,6 +31,9 @@ from ugcl.runs.entrants import Entrant, Scoring, entrant, probed, scoring_of
 from ugcl.runs.folder import Run
 from ugcl.training import resolve_device
 
+FEW = 5
+"""With fewer training nodes a class, scores say little."""
+
 RUN, OTHER = "run", "other"
 """Whose scores they are, beside the names of the controls."""
 
@@ -189,6 +192,11 @@ def evaluate_run(
     for parts in (first, *others):
         check_split(loaded.labels, parts, "honest" if learners else probe)
 
+    if first["train"].size < FEW * loaded.num_classes:
+        tell(
+            f"note: {first['train'].size:,} training nodes for {loaded.num_classes} classes are "
+            "few, and scores largely chance: give more labels, or a split with more for training"
+        )
     where = resolve_device(device or run.config.device)
     entrants = {RUN: entrant(run, loaded, who.run, protocol, where, tell)}
     if against is not None:

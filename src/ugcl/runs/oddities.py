@@ -17,6 +17,7 @@ FEW_NODES = 50
 MANY_ISOLATED = 0.1
 HUB = 0.2
 SCALES = 1000.0
+COLUMNS = 10.0
 FEW_OF_A_CLASS = 5
 
 
@@ -84,13 +85,15 @@ def _of_features(graph: Graph) -> Iterator[str]:
     empty = int((_nonzero(graph.features) == 0).sum())
     if empty > MANY_ISOLATED * graph.num_nodes:
         yield f"{empty:,} nodes have no feature but zeros"
-    size = np.maximum(np.abs(largest), np.abs(smallest))[~constant]
-    if size.max() > SCALES * max(float(np.median(size)), 1e-30):
-        big = np.zeros(constant.size, dtype=bool)
-        big[np.flatnonzero(~constant)[size > SCALES * np.median(size)]] = True
+    size = np.maximum(np.abs(largest), np.abs(smallest))
+    least = float(np.quantile(size[~constant], 0.25))
+    factor = SCALES if sp.issparse(graph.features) else COLUMNS
+    big = ~constant & (size > factor * least)
+    if big.any():
         yield (
-            f"{int(big.sum()):,} feature(s) are over a thousand times as large as most"
-            f"{_columns(graph, big)} and hide the others: bring the columns to one scale"
+            f"{int(big.sum()):,} feature(s) are over {factor:,.0f} times as large as others"
+            f"{_columns(graph, big)} and hide them: bring the columns to one scale, for example to "
+            "mean 0 and deviation 1"
         )
     if not sp.issparse(graph.features) and graph.num_nodes >= FEW_NODES:
         numbering = np.array([_counts(column) for column in graph.features.T])

@@ -15,7 +15,10 @@ ENDS = (
     ("node1", "node2"),
     ("node_1", "node_2"),
     ("source_id", "target_id"),
+    ("from_id", "to_id"),
     ("fromnodeid", "tonodeid"),
+    ("sender", "receiver"),
+    ("follower", "followee"),
 )
 WEIGHTS = ("weight", "weights")
 IDS = ("id", "node", "node_id", "nodeid")

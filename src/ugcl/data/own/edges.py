@@ -10,15 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from ugcl.data.own.arrays import array_file, is_array_file
 from ugcl.data.own.columns import ENDS, IDS, NUMBERING, WEIGHTS, Columns
-from ugcl.data.own.ids import array_of, as_ids
+from ugcl.data.own.ids import alike, array_of, as_ids, distinct, numbered, plain
 from ugcl.data.own.networks import NETWORKS, is_network, read_network
 from ugcl.data.own.nodes import NodeTable, listed
 from ugcl.data.own.tables import Table, count_missing, ending, open_table
 from ugcl.errors import UGCLError
+
+
+FEW = 10_000
+"""So many edges nearly always tell whether nodes are sources and targets."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +75,51 @@ def _of_table(table: Table, columns: Columns) -> Edges:
     weight = table.asked(columns.weight) if columns.weight else _weight_column(table)
     source, target = _ends(table, columns, weight)
     ends = table.read((source, target), text=True)
+    sources, targets = (
+        as_ids(ends[name], f"the column '{name}' of {table.name}") for name in (source, target)
+    )
+    notes = [*table.notes]
+    if not _share_ids(sources, targets):
+        if not _are_known(source, target, columns) and len(table.columns) > 2:
+            raise _not_clear(table, f"'{source}' and '{target}' have no id in common")
+        notes.append(f"no id is in both '{source}' and '{target}' of {table.name}")
+    elif table.notes and (first := _alone(sources, targets)) is not None:
+        notes.append(
+            f"the first line of {table.name} was read as an edge; if it is a header, name its "
+            f"columns (--source {first[0]} --target {first[1]})"
+        )
     weights = None if weight is None else _weights(table, weight)
     words = f"{table.name}: {ends.num_rows:,} edges from '{source}' to '{target}'"
     if weight is not None:
         words += f", weights from '{weight}'"
     if unused := [name for name in table.columns if name not in (source, target, weight)]:
         words += f"; not used: {listed(unused, 5)}"
-    return Edges(
-        as_ids(ends[source], f"the column '{source}' of {table.name}"),
-        as_ids(ends[target], f"the column '{target}' of {table.name}"),
-        weights,
-        notes=(*table.notes, words),
-    )
+    return Edges(sources, targets, weights, notes=(*notes, words))
+
+
+def _share_ids(sources: pa.ChunkedArray, targets: pa.ChunkedArray) -> bool:
+    """Whether any node is a source and a target."""
+    one, other = alike([sources, targets])
+    some = distinct([one[:FEW]])
+    if len(one) == 0 or (numbered(other, some) >= 0).any():
+        return True
+    return len(one) > FEW and bool((numbered(other, distinct([one])) >= 0).any())
+
+
+def _alone(sources: pa.ChunkedArray, targets: pa.ChunkedArray) -> tuple[str, str] | None:
+    """The nodes of the first edge, if they are text and in no other."""
+    one, other = alike([sources, targets])
+    first, second = plain(one[:1])[0].as_py(), plain(other[:1])[0].as_py()
+    if not isinstance(first, str) or len(one) < 3:
+        return None
+    values = [plain(column) for column in (one, other)]
+    counts = (pc.sum(pc.equal(array, name)).as_py() for array in values for name in (first, second))
+    return (first, second) if sum(counts) == 2 else None
+
+
+def _are_known(source: str, target: str, columns: Columns) -> bool:
+    """Whether the user, or their names, say that these are the ends."""
+    return bool(columns.source and columns.target) or (source.lower(), target.lower()) in ENDS
 
 
 def _weight_column(table: Table) -> str | None:
@@ -99,24 +137,32 @@ def _ends(table: Table, columns: Columns, weight: str | None) -> tuple[str, str]
             break
     else:
         free = [name for name in table.columns if name not in (*named, weight)]
-        others = [name for name in free if name.lower() not in (*IDS, *NUMBERING)]
+        others = [
+            name
+            for name in free
+            if name.lower() not in (*IDS, *NUMBERING) and not table.is_time(name)
+        ]
         guesses = others if len(others) > 1 else free
         known = [*guesses[:1], *guesses[:1]] if any(named) else [*guesses]
     ends = [given or guess for given, guess in zip(named, [*known, None, None], strict=False)]
     source, target = ends[:2]
     if source is None or target is None or source == target:
-        raise UGCLError(
-            f"it is not clear which two columns of {table.name} are the ends of an edge: name them "
-            f"with --source and --target; there are {listed(table.columns)}"
-        )
+        raise _not_clear(table, f"there are {listed(table.columns)}")
     return source, target
+
+
+def _not_clear(table: Table, why: str) -> UGCLError:
+    return UGCLError(
+        f"it is not clear which two columns of {table.name} are the ends of an edge, as {why}: "
+        "name them with --source and --target"
+    )
 
 
 def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
     if not table.is_number(column) or table.is_list(column):
         raise UGCLError(
-            f"the column '{column}' of {table.name} holds no numbers and cannot be weights: name "
-            "another with --weight"
+            f"the column '{column}' of {table.name} holds no numbers (with a point before "
+            "decimals) and cannot be weights: name another with --weight"
         )
     values = table.read((column,))[column]
     if missing := count_missing(values):
@@ -150,6 +196,9 @@ def _of_array(array: Any, name: str) -> Edges:
         raise UGCLError(f"{name} must have two columns, a row for each edge: {error}") from error
     if pairs.size == 0:
         pairs = np.empty((0, 2), dtype=np.int64)
+    if pairs.ndim == 2 and pairs.shape[1] == 3 and pairs.dtype.kind in "fiuO":
+        weights = np.asarray(pairs[:, 2], dtype=np.float64)
+        return replace(_of_array(_ids(pairs[:, :2]), name), weights=weights)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         hint = ": transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
         raise UGCLError(
@@ -157,6 +206,11 @@ def _of_array(array: Any, name: str) -> Edges:
         )
     sources, targets = (as_ids(array_of(ends), name) for ends in pairs.T)
     return Edges(sources, targets, notes=(f"{name}: {len(pairs):,} edges",))
+
+
+def _ids(pairs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Whole numbers that weights beside them have made floating-point ones."""
+    return pairs.astype(np.int64) if pairs.dtype.kind == "f" else pairs
 
 
 def _numbers(values: npt.ArrayLike) -> pa.ChunkedArray:

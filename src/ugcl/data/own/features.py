@@ -106,7 +106,7 @@ def _of_table(table: Table, columns: Columns, like: Like, *, labelled: bool) -> 
     about = about_nodes(table, [name for name in (key, label, split) if name is not None])
     blocks, expanded = _numbers(table, names, about.get(key))
     rows = len(blocks)
-    words = f"{table.name}: {rows:,} rows of {blocks.shape[1]:,} features"
+    words = f"{table.name}: {rows:,} rows of {blocks.shape[1]:,} features ({listed(names, 6)})"
     words += ", in the order of the nodes" if key is None else f", ids from '{key}'"
     words += f", labels from '{label}'" if label else ""
     words += f", split from '{split}'" if split else ""
@@ -135,8 +135,8 @@ def _feature_columns(
     if texts := [name for name in names if not table.is_number(name)]:
         raise UGCLError(
             f"{len(texts):,} column(s) of {table.name} hold no numbers ({listed(texts, 3)}): "
-            "encode them as numbers, or leave them out with --ignore; --id, --label and "
-            "--split-column name what is no feature"
+            "encode them as numbers (with a point before decimals), or leave them out with "
+            "--ignore; --id, --label and --split-column name what is no feature"
         )
     if not names:
         raise UGCLError(f"{table.name} has no column of features besides {listed(taken)}")

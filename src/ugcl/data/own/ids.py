@@ -15,6 +15,9 @@ from ugcl.errors import UGCLError
 WHOLE = "^(0|-?[1-9][0-9]{0,17})$"
 """Text that is a whole number and nothing else: 7, but not 007, which is another id."""
 
+FLOATED = "^(0|-?[1-9][0-9]{0,14})\\.0$"
+"""How pandas writes whole numbers of a column that has had gaps: 7.0."""
+
 
 SPREAD = 8
 """Whole numbers that leave at most so much room between them are looked up in a table."""
@@ -88,6 +91,8 @@ def _of_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     known = column.chunk(0).dictionary
     if pc.all(pc.match_substring_regex(known, WHOLE)).as_py():
         values = known.cast(pa.int64())
+    elif pc.all(pc.match_substring_regex(known, FLOATED)).as_py():
+        values = known.cast(pa.float64()).cast(pa.int64())
     else:
         values = known.cast(pa.large_string())
     return pa.chunked_array(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ def read_labels(source: Any, columns: Columns, *, alone: bool = False) -> NodeTa
         return _of_array(found.array, found.ids, name)
     if isinstance(source, np.ndarray | list | tuple):
         return _of_array(np.asarray(source), None, "the labels")
+    if isinstance(source, Mapping):
+        keys, values = (
+            np.array(list(each), dtype=object) for each in zip(*source.items(), strict=True)
+        )
+        return _of_array(values, keys, "the labels")
     if is_series(source):
         source = source.to_frame("label")
     table = open_table(source, "labels", named=columns.of_nodes)

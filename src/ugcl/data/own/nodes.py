@@ -63,7 +63,8 @@ class NodeTable:
             raise UGCLError(
                 f"there are {len(ids):,} ids for {self.rows:,} rows of {self.name}: give one each"
             )
-        return replace(self, ids=ids)
+        notes = tuple(note.replace(", in the order of the nodes", "") for note in self.notes)
+        return replace(self, ids=ids, notes=(*notes, f"{self.name}: ids are given beside it"))
 
     @classmethod
     def of_pyg(cls, data: Any) -> NodeTable:
@@ -101,35 +102,39 @@ class NodeTable:
     @classmethod
     def of_network(cls, network: Any, columns: Columns, name: str) -> NodeTable:
         """The attributes of a NetworkX graph's nodes: numbers are features, text is not."""
-        nodes = list(network.nodes)
-        whole = all(_is_whole(node) and abs(node) < 2**63 for node in nodes)
-        plain = [int(node) if whole else str(node) for node in nodes]
-        ids = pa.chunked_array([pa.array(plain, pa.int64() if whole else pa.string())])
-        names = list(
-            dict.fromkeys(chain.from_iterable(data for _, data in network.nodes(data=True)))
+        attributes = dict(network.nodes(data=True))
+        names = list(dict.fromkeys(chain.from_iterable(attributes.values())))
+        values = {
+            attribute: [known.get(attribute) for known in attributes.values()]
+            for attribute in names
+        }
+        key, label, split = (
+            asked if asked in names else None
+            for asked in (columns.id, columns.label, columns.split)
         )
-        label, split = (
-            asked if asked in names else None for asked in (columns.label, columns.split)
-        )
-        values = {key: [data.get(key) for _, data in network.nodes(data=True)] for key in names}
+        taken = (key, label, split)
         numeric = [
-            key
-            for key in names
-            if key not in (label, split, *columns.ignore)
-            and all(isinstance(value, Real) for value in values[key])
+            attribute
+            for attribute in names
+            if attribute not in (*taken, *columns.ignore)
+            and all(isinstance(value, Real) for value in values[attribute])
         ]
-        left = [key for key in names if key not in (*numeric, label, split)]
+        left = [str(attribute) for attribute in names if attribute not in (*numeric, *taken)]
         notes = []
         if numeric:
-            notes.append(f"{name}: {len(numeric):,} numeric node attribute(s) are the features")
+            shown = listed(map(str, numeric), 6)
+            notes.append(f"{name}: numeric node attributes are the features ({shown})")
         if left:
-            notes.append(f"{name}: node attributes that are not used: {listed(map(str, left), 5)}")
+            notes.append(f"{name}: node attributes that are not used: {listed(left, 5)}")
+        if key:
+            notes.append(f"{name}: ids from the node attribute '{key}'")
+        features = np.array([values[attribute] for attribute in numeric], dtype=np.float64).T
         return cls(
             name,
-            len(nodes),
-            as_ids(ids, name),
-            np.array([values[key] for key in numeric], dtype=np.float64).T if numeric else None,
-            tuple(str(key) for key in numeric) or None,
+            len(attributes),
+            as_ids(_values(values[key] if key else list(attributes)), f"the nodes of {name}"),
+            features if numeric else None,
+            tuple(str(attribute) for attribute in numeric) or None,
             _values(values[label]) if label else None,
             _values(values[split]) if split else None,
             tuple(notes),
@@ -143,7 +148,7 @@ def _is_whole(value: Any) -> bool:
 def _values(values: list[Any]) -> pa.ChunkedArray:
     """Attributes as whole numbers if all are, else as text; NaN is missing."""
     known = [None if value is None or value != value else value for value in values]
-    if all(value is None or _is_whole(value) for value in known):
+    if all(value is None or (_is_whole(value) and abs(value) < 2**63) for value in known):
         return pa.chunked_array([pa.array(known, pa.int64())])
     texts = [None if value is None else str(value) for value in known]
     return pa.chunked_array([pa.array(texts, pa.string())])

@@ -63,7 +63,8 @@ class Table:
         """The column of a name that the user gave."""
         if column in self.columns:
             return column
-        raise UGCLError(unknown(f"column in {self.name}", column, self.columns, most=20))
+        words = unknown(f"column in {self.name}", column, self.columns, most=20)
+        raise UGCLError(" ".join([f"{words}", *(f"({note})" for note in self.notes)]))
 
     def read(self, columns: Collection[str], *, text: bool = False) -> pa.Table:
         """Read columns, in this order."""
@@ -93,6 +94,10 @@ class Table:
     def numbering(self) -> str | None:
         """The index of a pandas frame that has no name."""
         return self.called(NUMBERING)
+
+    def is_time(self, column: str) -> bool:
+        """Whether a column holds dates or times."""
+        return bool(pa.types.is_temporal(self.schema.field(column).type))
 
     def is_list(self, column: str) -> bool:
         """Whether a column holds a list in each row."""
@@ -196,9 +201,13 @@ def check_file(path: Path) -> None:
 
 def unreadable(name: str, error: Exception) -> UGCLError:
     """The error of a file that is damaged or something else than its ending says."""
-    return UGCLError(
-        f"{name} cannot be read ({_words(error)}): check that it is whole and what its ending says"
-    )
+    words = _words(error)
+    advice = "check that it is whole and what its ending says"
+    if "UTF8" in words or "utf-8" in words:
+        advice = "save it as UTF-8"
+    elif "Object arrays" in words:
+        advice = "save it as text or numbers, for example by .astype(str)"
+    return UGCLError(f"{name} cannot be read ({words}): {advice}")
 
 
 def _words(error: Exception) -> str:
@@ -209,9 +218,10 @@ def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
     check_file(path)
     kind = ending(path)
     if kind not in ENDINGS:
+        others = ", .graphml, .gml, .npy or .npz" if edges else ", .npy, .npz or .json"
         raise UGCLError(
-            f"{path.name} ends in nothing that tells its format: give a file that ends in "
-            f"{', '.join(ENDINGS)}, with or without .gz"
+            f"{path.name} ends in nothing that tells a format known here: give a file that ends in "
+            f"{', '.join(ENDINGS)} (with or without .gz){others}"
         )
     try:
         if kind in PARQUET:

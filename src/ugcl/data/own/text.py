@@ -61,10 +61,12 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
         raise UGCLError(f"{path.name} is empty: give a file with at least one row")
     separator, rows = _separated(lines[:LINES], separators)
     first = [cell.strip() for cell in rows[0]]
-    header = bool(named) and set(named) <= set(first)
+    words = {name for name in named if not name.isdecimal()}
+    header = bool(words) and words <= set(first)
     header = header or looks_like_header([first, *rows[1:]], edges=edges)
     names = first if header else [str(i) for i in range(len(first))]
-    note = f"{path.name} has no header: columns are called 0, 1, 2, ..."
+    shown = ", ".join(first[:4]) + ", ..." * (len(first) > 4)
+    note = f"{path.name} has no header (it begins with {shown}): columns are called 0, 1, 2, ..."
     parse = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in start)
     read = pyarrow.csv.ReadOptions(
         skip_rows=skipped + header, column_names=names, block_size=max(2**23, 2 * len(start))
@@ -78,7 +80,7 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
         schema = pa.schema([(name, pa.null()) for name in names])
     else:
         whole = start if complete else start[: start.rfind(b"\n") + 1]
-        schema = parsed(io.BytesIO(whole), pyarrow.csv.ConvertOptions()).schema
+        schema = parsed(pa.BufferReader(whole), pyarrow.csv.ConvertOptions()).schema
 
     def load(columns: list[str], text: bool) -> pa.Table:
         if empty:
