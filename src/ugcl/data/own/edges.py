@@ -21,7 +21,6 @@ from ugcl.data.own.nodes import NodeTable, listed
 from ugcl.data.own.tables import Table, count_missing, ending, open_table
 from ugcl.errors import UGCLError
 
-
 FEW = 10_000
 """So many edges nearly always tell whether nodes are sources and targets."""
 
