@@ -107,7 +107,7 @@ def _read(
         tables.insert(0, read_labels(labels, columns, alone=not tables))
     ordered = table is not None or read.nodes is not None
     known = _labels(tables, nodes, columns, ordered=ordered)
-    notes = (*read.notes, *(note for each in tables for note in each.notes))
+    notes = (*read.notes, *(note for each in reversed(tables) for note in each.notes))
     about = {"name": name, "notes": tuple(dict.fromkeys(notes))}
     return _assembled(read, ends, nodes, table, like, known | about)
 
