@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +123,7 @@ def survey(
     convention: Degree = "average",
     most: int = MOST,
     deep: bool = False,
+    estimators: Sequence[str] = tuple(ESTIMATORS),
     tell: Callable[[str], None] = lambda text: None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Survey:
@@ -135,6 +136,7 @@ def survey(
         convention: which degree enters Lemma 1.
         most: the largest n.
         deep: also ask the estimators that train.
+        estimators: those without training that are asked; the best must be among them.
         tell: is told what takes time.
         progress: is told how many of how many nodes' neighbourhoods have been counted.
     """
@@ -156,7 +158,7 @@ def survey(
         ),
     ]
     readouts = Readouts(graph, most)
-    for name in ESTIMATORS:
+    for name in estimators:
         tell(f"asking {name}")
         choices.append(estimated(readouts, name))
     for name in DEEP if deep else ():

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from pages import HOSTILE, QUOTED, made_run
+
+from ugcl import UGCLError
+from ugcl.cli import main
+from ugcl.evaluation import Estimate
+from ugcl.report import gather, page, verdict
+from ugcl.report.contents import Gathered
+from ugcl.report.layout import layout, nearest_of_all
+from ugcl.report.svg import Line, line_chart
+
+
+@pytest.fixture(scope="module")
+def gathered(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+    folder = tmp_path_factory.mktemp("page")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ugcl.runs.controls.RESPLITS", 1)
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        return gather([made_run(folder)], splits=2)
+
+
+def data_of(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def numbers(text: str, kind: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+def test_the_page_holds_what_it_promises(gathered: Gathered) -> None:
+    text = page(gathered)
+    for words in ("Summary", "Map", "Scores", "Loss", "Contextual scope", "Has it collapsed?"):
+        assert f">{words}</h2>" in text
+    assert "90 nodes" in text
+    assert "n = 2 in training, 2 at the readout, as set" in text
+    assert "Lemma 1" in text
+    assert "ugcl.load_run(" in text
+    data = data_of(text)
+    view = gathered.runs[0]
+    assert data["nodes"]["ids"][:2] == [HOSTILE, QUOTED]
+    assert data["nodes"]["classes"] == ["red", HOSTILE, "blue"]
+    run = data["runs"][0]
+    np.testing.assert_array_equal(
+        numbers(run["neighbours"], "<i4").reshape(90, run["k"]), view.neighbours
+    )
+    np.testing.assert_allclose(numbers(run["x"], "<u2") / 65535, view.positions[:, 0], atol=1e-5)
+    np.testing.assert_allclose(
+        numbers(run["cosines"], "<i2").reshape(90, run["k"]) / 32767, view.cosines, atol=1e-4
+    )
+    assert gathered.graph is not None
+    degrees = np.diff(gathered.graph.adjacency.indptr)
+    np.testing.assert_array_equal(numbers(data["nodes"]["degree"], "<i4"), degrees)
+
+
+def test_names_are_data_and_never_markup(gathered: Gathered) -> None:
+    text = page(gathered)
+    assert "<script>alert(1)" not in text
+    assert "<img src=x" not in text
+    assert text.count("<script") == 2
+    assert "\u2028" not in text
+
+
+def test_nothing_is_asked_of_a_network(gathered: Gathered) -> None:
+    text = page(gathered)
+    assert "default-src 'none'" in text
+    markup = re.sub(r'(?s)(id="data">).*?</script>', "", text)
+    assert not re.search(r"(src|href)\s*=|url\(|@import|https?://", markup)
+
+
+def test_the_same_runs_give_the_same_page(gathered: Gathered) -> None:
+    run = gathered.runs[0].run
+    assert page(gather([run], splits=2)) == page(gathered)
+
+
+def test_runs_are_compared(tmp_path: Path) -> None:
+    runs = [made_run(tmp_path, "one"), made_run(tmp_path, "two", epochs=3, hidden=4)]
+    both = gather(runs, splits=2)
+    text = page(both)
+    assert "Settings that differ" in text
+    assert '<td>hidden</td><td class="number">8</td><td class="number">4</td>' in text
+    assert re.search(r"two has .* points more than one, which (is|chance)", text)
+    assert 'id="map-1"' in text
+    assert verdict(both).startswith("one: ")
+    assert len(data_of(text)["runs"]) == 2
+
+
+def test_runs_on_two_graphs_are_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    one = made_run(tmp_path / "a")
+    other = made_run(tmp_path / "b", labels=False)
+    assert gather([one, other], splits=2).runs  # the same edges and features
+    other = replace(other, config=replace(other.config, fingerprint="other"))
+    with pytest.raises(UGCLError, match="was trained on another graph than"):
+        gather([one, other])
+
+
+def test_empty_states_are_honest(tmp_path: Path) -> None:
+    run = made_run(tmp_path, labels=False)
+    text = page(gather([run]))
+    assert "Whether training helped cannot be said: The graph has no labels to score by." in text
+    assert "Without labels, homophily is not known." in text
+    (tmp_path / "graph.npz").unlink()
+    text = page(gather([run]))
+    assert "graph is not at" in text
+    assert data_of(text)["nodes"]["degree"] is None
+    raw_folder = tmp_path / "raw"
+    raw_folder.mkdir()
+    text = page(gather([made_run(raw_folder, method="raw")], splits=2))
+    assert "Nothing was trained, so there is no loss." in text
+    assert "This method has no scope".lower() in text.lower()
+
+
+def estimate(low: float, high: float) -> Estimate:
+    return Estimate((low + high) / 2, low, high, 0.1, 0.1, ())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.5, 1.5, "Training helped: 1.0 points above"),
+        (-1.5, -0.5, "Training did not help: 1.0 points below"),
+        (-0.5, 1.5, "Training made no difference that can be told from chance: +0.5 points"),
+    ],
+)
+def test_the_verdict_goes_by_the_interval(
+    gathered: Gathered, low: float, high: float, words: str
+) -> None:
+    score = gathered.scores[0]
+    assert score.many is not None
+    gains = dict.fromkeys(score.many.gains, estimate(low, high))
+    changed = replace(score, many=replace(score.many, gains=gains))
+    assert verdict(replace(gathered, scores=(changed,))).startswith(words)
+
+
+def test_a_hundred_thousand_points_stay_below_fifteen_megabytes(gathered: Gathered) -> None:
+    count, k = 100_000, 5
+    rng = np.random.default_rng(0)
+    nodes = replace(
+        gathered.nodes,
+        shown=np.arange(count),
+        total=3 * count,
+        ids=[f"user-{i:010d}" for i in range(count)],
+        degree=rng.integers(0, 99, count),
+        component=np.zeros(count, dtype=np.int64),
+        label=rng.integers(0, 3, count),
+    )
+    view = replace(
+        gathered.runs[0],
+        positions=rng.random((count, 2), dtype=np.float32),
+        neighbours=rng.integers(0, count, (count, k), dtype=np.int32),
+        cosines=rng.random((count, k), dtype=np.float32),
+        clusters=rng.integers(0, 8, count),
+    )
+    text = page(replace(gathered, nodes=nodes, runs=(view,)))
+    assert len(text.encode()) < 15e6
+    assert "100,000 of 300,000 nodes, drawn at random" in text
+
+
+def test_many_nodes_are_drawn_at_random(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.report.contents.MOST_NODES", 40)
+    found = gather([made_run(tmp_path, labels=False)])
+    assert len(found.nodes.ids) == 40
+    assert found.runs[0].neighbours.max() < 40
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_neighbours_of_all_are_the_formula(sparse: bool) -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
+    numbers, cosines = nearest_of_all(sp.csr_array(rows) if sparse else rows, 4)
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    all_pairs = unit @ unit.T
+    np.fill_diagonal(all_pairs, -2)
+    np.testing.assert_array_equal(numbers, np.argsort(-all_pairs, axis=1)[:, :4])
+    np.testing.assert_allclose(cosines, -np.sort(-all_pairs, axis=1)[:, :4], atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 30])
+def test_maps_of_any_size_are_in_the_square_and_the_same_again(count: int) -> None:
+    rows = np.random.default_rng(1).normal(size=(count, 5)).astype(np.float32)
+    one, again = layout(rows), layout(rows)
+    assert one.shape == (count, 2)
+    assert one.min() >= 0
+    assert one.max() <= 1
+    np.testing.assert_array_equal(one, again)
+
+
+def test_the_map_keeps_groups_together() -> None:
+    rng = np.random.default_rng(0)
+    centres = np.repeat(rng.normal(size=(3, 10)), 40, axis=0)
+    positions = layout((centres + 0.1 * rng.normal(size=(120, 10))).astype(np.float32))
+    distance = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+    np.fill_diagonal(distance, np.inf)
+    assert (distance.argmin(axis=1) // 40 == np.arange(120) // 40).all()
+
+
+def test_charts_have_labelled_axes_and_gaps() -> None:
+    chart = line_chart(
+        "T<>", "epoch", "loss & more", [Line("<a>", [1, 2, 3, 4], [1.0, None, 3, 4])]
+    )
+    assert "loss &amp; more" in chart
+    assert 'aria-label="T&lt;&gt;"' in chart
+    assert chart.count("<polyline") == 1
+    two = line_chart(
+        "T", "x", "y", [Line("<a>", [1, 2], [1, 1]), Line("b", [1, 2], [1, 2])], mark=2
+    )
+    assert "&lt;a&gt;" in two
+    assert 'class="mark"' in two
+    assert "nothing to draw" in line_chart("T", "x", "y", [])
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = made_run(tmp_path)
+    out = tmp_path / "page.html"
+    assert main(["report", str(run.path), "--out", str(out), "--splits", "2"]) == 0
+    assert f"{out}: " in capsys.readouterr().out
+    assert out.read_text("utf-8").startswith("<!doctype html>")
+    assert main(["report", str(run.path), "--out", str(out), "--splits", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bytes"] == out.stat().st_size
+    assert main(["report", str(run.path), "--out", "page.txt"]) == 2
+    assert "must end in .html" in capsys.readouterr().err
