@@ -18,6 +18,7 @@ demo: $(INSTALLED)
 	@echo
 	@echo "The run is in runs/demo: embeddings.npy has a row for each node, in the order of nodes.parquet."
 	@echo "Try next:"
+	@echo "  $(BIN)/ugcl report runs/demo --out page.html"
 	@echo "  $(BIN)/ugcl train citeseer --out runs/wide --scope 10 --hidden 2048"
 	@echo "  $(BIN)/ugcl evaluate runs/wide --against runs/demo --splits 20"
 

@@ -102,7 +102,8 @@ def test_runs_on_two_graphs_are_not_compared(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     one = made_run(tmp_path / "a")
     other = made_run(tmp_path / "b", labels=False)
-    assert gather([one, other], splits=2).runs  # the same edges and features
+    both = gather([one, other], splits=2)  # the same edges and features
+    assert [view.name for view in both.runs] == [str(one.path), str(other.path)]
     other = replace(other, config=replace(other.config, fingerprint="other"))
     with pytest.raises(UGCLError, match="was trained on another graph than"):
         gather([one, other])
@@ -175,6 +176,16 @@ def test_many_nodes_are_drawn_at_random(tmp_path: Path, monkeypatch: pytest.Monk
     found = gather([made_run(tmp_path, labels=False)])
     assert len(found.nodes.ids) == 40
     assert found.runs[0].neighbours.max() < 40
+
+
+def test_long_ids_leave_room_for_fewer_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ugcl.report.contents.MOST_TEXT", 300)
+    monkeypatch.setattr("ugcl.report.contents.MOST_PAIRS", 100)
+    found = gather([made_run(tmp_path, labels=False)])
+    assert 20 < len(found.nodes.ids) < 60
+    assert found.runs[0].neighbours.shape[1] == 100 // len(found.nodes.ids)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -23,9 +23,12 @@ from ugcl.selection import BEST, Survey, survey
 MOST_NODES = 100_000
 """Nodes that a map shows; of more, so many are drawn at random."""
 
-NEIGHBOURS = 10
-FEWER_NEIGHBOURS, FEWER_ABOVE = 5, 40_000
-"""Neighbours that a page lists; fewer of many nodes, so that the file stays small."""
+MOST_TEXT = 5_000_000
+"""Bytes of ids on a page; where they are longer, fewer nodes are shown."""
+
+NEIGHBOURS, MOST_PAIRS = 10, 600_000
+"""Neighbours that a page lists for a node, and for all nodes of all maps together: the file is to
+stay below 15 MB."""
 
 CLUSTERS = 8
 """k-means clusters of a graph without labels."""
@@ -59,6 +62,7 @@ class RunView:
     """A run as the page shows it.
 
     Attributes:
+        name: what the page calls it.
         run: the run.
         metrics: what it wrote down.
         loss: the loss of each epoch.
@@ -68,6 +72,7 @@ class RunView:
         clusters: the k-means cluster of each shown node.
     """
 
+    name: str
     run: LoadedRun
     metrics: dict[str, Any]
     loss: list[float | None]
@@ -75,11 +80,6 @@ class RunView:
     neighbours: npt.NDArray[np.int32]
     cosines: npt.NDArray[np.float32]
     clusters: npt.NDArray[np.int64]
-
-    @property
-    def name(self) -> str:
-        """What the page calls the run."""
-        return self.run.path.name or str(self.run.path)
 
     @property
     def width(self) -> int:
@@ -140,8 +140,11 @@ def gather(
             )
     graph, missing = _graph(first, labels, data_root)
     nodes = _nodes(first, graph, seed)
-    k = NEIGHBOURS if len(nodes.shown) <= FEWER_ABOVE else FEWER_NEIGHBOURS
-    views = tuple(_view(run, nodes, k, threads, seed, tell) for run in runs)
+    k = max(1, min(NEIGHBOURS, MOST_PAIRS // (len(nodes.shown) * len(runs))))
+    views = tuple(
+        _view(name, run, nodes, k, threads, seed, tell)
+        for name, run in zip(_names(runs), runs, strict=True)
+    )
     found = None
     if graph is not None:
         tell("looking at the graph's scope")
@@ -166,9 +169,11 @@ def _graph(
 def _nodes(run: LoadedRun, graph: Graph | None, seed: int) -> Nodes:
     ids = run.ids()
     shown = np.arange(len(ids))
-    if len(ids) > MOST_NODES:
+    text = sum(len(str(name).encode()) for name in ids.tolist())
+    most = min(MOST_NODES, len(ids) * MOST_TEXT // max(text, 1))
+    if len(ids) > most:
         rng = np.random.default_rng(seed)
-        shown = np.sort(rng.choice(len(ids), MOST_NODES, replace=False))
+        shown = np.sort(rng.choice(len(ids), most, replace=False))
     degree = component = label = None
     classes: list[str] = []
     if graph is not None:
@@ -186,8 +191,20 @@ def _nodes(run: LoadedRun, graph: Graph | None, seed: int) -> Nodes:
     )
 
 
+def _names(runs: Sequence[LoadedRun]) -> list[str]:
+    """The names of the folders, or their paths where two are called the same."""
+    names = [run.path.resolve().name for run in runs]
+    return names if len(set(names)) == len(names) else [str(run.path) for run in runs]
+
+
 def _view(
-    run: LoadedRun, nodes: Nodes, k: int, threads: int, seed: int, tell: Callable[[str], None]
+    name: str,
+    run: LoadedRun,
+    nodes: Nodes,
+    k: int,
+    threads: int,
+    seed: int,
+    tell: Callable[[str], None],
 ) -> RunView:
     embeddings = run.embeddings()[nodes.shown]
     tell(f"drawing the map of {run.path}")
@@ -197,7 +214,7 @@ def _view(
     count = min(len(nodes.classes) or CLUSTERS, len(nodes.shown))
     clusters = KMeans(count, n_init=3, random_state=seed).fit_predict(normalize(embeddings))
     clusters = clusters.astype(np.int64)
-    return RunView(run, run.metrics(), _losses(run), positions, neighbours, cosines, clusters)
+    return RunView(name, run, run.metrics(), _losses(run), positions, neighbours, cosines, clusters)
 
 
 def _losses(run: LoadedRun) -> list[float | None]:

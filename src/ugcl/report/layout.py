@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.preprocessing import normalize
 
 from ugcl.extras import required
 
@@ -74,19 +75,23 @@ def nearest_of_all(
 
     By blocks of rows, so that no N x N array is held.
     """
-    rows = torch.from_numpy(
-        np.array(embeddings.toarray() if sp.issparse(embeddings) else embeddings, dtype=np.float32)
-    )
-    count = rows.shape[0]
+    count = embeddings.shape[0]
     k = min(k, count - 1)
-    rows = torch.nn.functional.normalize(rows, dim=1)
+    unit = normalize(embeddings)
     numbers = np.empty((count, k), dtype=np.int32)
     cosines = np.empty((count, k), dtype=np.float32)
     step = max(1, 2**25 // count)
     for first in range(0, count, step):
-        block = rows[first : first + step] @ rows.T
+        block = torch.from_numpy(_products(unit[first : first + step], unit))
         own = torch.arange(len(block))
         block[own, own + first] = -2
         values, columns = block.topk(k, dim=1)
         numbers[first : first + step], cosines[first : first + step] = columns, values
     return numbers, cosines
+
+
+def _products(rows: Any, others: Any) -> npt.NDArray[np.float32]:
+    """Inner products of rows, dense."""
+    if sp.issparse(rows):
+        return np.asarray((rows @ others.T).toarray(), dtype=np.float32)
+    return (torch.from_numpy(rows) @ torch.from_numpy(others).T).numpy()
