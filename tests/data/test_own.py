@@ -710,6 +710,7 @@ def test_edges_in_threes_have_weights_and_labels_may_be_a_dictionary() -> None:
     graph = read_graph([(0, 1, 2.5), (1, 2, 1.0)], labels={0: "a", 2: "b"})
     assert names(graph) == [0, 1, 2]
     assert graph.adjacency[0, 1] == 2.5
+    assert names(read_graph([(0.5, 1, 2.0), (1, 2, 1.0)])) == ["0.5", "1", "2"]
     assert graph.labels is not None
     assert graph.labels.tolist() == [0, -1, 1]
 

@@ -197,7 +197,7 @@ def _of_array(array: Any, name: str) -> Edges:
         pairs = np.empty((0, 2), dtype=np.int64)
     if pairs.ndim == 2 and pairs.shape[1] == 3 and pairs.dtype.kind in "fiuO":
         weights = np.asarray(pairs[:, 2], dtype=np.float64)
-        return replace(_of_array(_ids(pairs[:, :2]), name), weights=weights)
+        return replace(_of_array(pairs[:, :2], name), weights=weights)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         hint = ": transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
         raise UGCLError(
@@ -205,11 +205,6 @@ def _of_array(array: Any, name: str) -> Edges:
         )
     sources, targets = (as_ids(array_of(ends), name) for ends in pairs.T)
     return Edges(sources, targets, notes=(f"{name}: {len(pairs):,} edges",))
-
-
-def _ids(pairs: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Whole numbers that weights beside them have made floating-point ones."""
-    return pairs.astype(np.int64) if pairs.dtype.kind == "f" else pairs
 
 
 def _numbers(values: npt.ArrayLike) -> pa.ChunkedArray:
