@@ -31,8 +31,8 @@ bench: $(INSTALLED)
 	$(BIN)/ugcl bench suite --out docs/bench
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check src tests scripts
-	$(BIN)/ruff format --check src tests scripts
+	$(BIN)/ruff check src tests tools
+	$(BIN)/ruff format --check src tests tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
@@ -47,8 +47,8 @@ wheel: $(INSTALLED)
 	rm -rf build/wheel/venv
 
 format: $(INSTALLED)
-	$(BIN)/ruff check --fix src tests scripts
-	$(BIN)/ruff format src tests scripts
+	$(BIN)/ruff check --fix src tests tools
+	$(BIN)/ruff format src tests tools
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

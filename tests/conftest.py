@@ -99,7 +99,7 @@ def _own_cache(
 
     For speed all share the scores of the controls, which are chosen on one split, not on four.
     """
-    monkeypatch.setattr("ugcl.runs.controls.RESPLITS", 1)
+    monkeypatch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
     cache = tmp_path_factory.mktemp("cache")
     (cache / "ugcl").mkdir()
     (cache / "ugcl/controls").symlink_to(_shared_controls)

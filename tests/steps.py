@@ -16,15 +16,15 @@ from torch.nn import functional
 import reference
 from conftest import make_graph
 from ugcl import Graph
+from ugcl.losses import Loss
 from ugcl.methods import METHODS, Recipe, RecipeModel, RecipeSettings, Shape
-from ugcl.objectives import Objective
 from ugcl.sparse import SparseMatrix
-from ugcl.views import Drawn, View, scale_features
+from ugcl.views import Sample, View, scale_features
 
 Parameters = dict[str, torch.Tensor]
 
 
-class Recorder(Objective):
+class Recorder(Loss):
     """Keeps what it is given to compare."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ def model_of(name: str, graph: Graph, **given: Any) -> RecipeModel[Any]:
 
 def recorded(
     recipe: Recipe[Any], graph: Graph, settings: RecipeSettings, epoch: int = 0
-) -> tuple[RecipeModel[Any], Drawn, Recorder]:
+) -> tuple[RecipeModel[Any], Sample, Recorder]:
     """A recipe's step, with an objective that records instead of comparing."""
     recipe = replace(recipe, objective=lambda settings, generator: Recorder())
     model = RecipeModel(recipe, graph.num_features, settings, seed=3)
@@ -68,7 +68,7 @@ def recorded(
     return model, drawn, model.objective
 
 
-def drawn_in(model: RecipeModel[Any], graph: Graph, epoch: int) -> Drawn:
+def drawn_in(model: RecipeModel[Any], graph: Graph, epoch: int) -> Sample:
     views = model.views(graph, "cpu")
     return views.draw(views.rng(epoch))
 
@@ -129,7 +129,7 @@ def edges_left(view: View) -> np.ndarray:
     return joined
 
 
-def augmented(drawn: Drawn, x: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def augmented(drawn: Sample, x: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """A and X of each view: what is left of the edges normalised anew, columns masked."""
     return [
         (

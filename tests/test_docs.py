@@ -47,7 +47,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def script(name: str) -> ModuleType:
     """A script of the project as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     made = sys.modules[name] = importlib.util.module_from_spec(spec)

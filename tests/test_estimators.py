@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from conftest import make_graph
 from ugcl import UGCL, Embedder, Graph, UGCLError
-from ugcl.training import LoopState
+from ugcl.engine import LoopState
 
 OPTIONS: dict[str, Any] = {"hidden": 8, "lr": 0.01}
 

@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data import load_graph, read_graph
-from ugcl.errors import UGCLError
 from ugcl.estimators import UGCL, Classifier, Embedder
 from ugcl.graph import Graph
 from ugcl.runs import load_run

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl.engine import LoopState, resolve_device, train
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, Model, Predictor, Settings, Shape, method_named
-from ugcl.methods.options import checked_whole
+from ugcl.methods.options import check_integer
 from ugcl.selection import Choice, resolve_scope
-from ugcl.training import LoopState, resolve_device, train
 
 
 class Embedder(BaseEstimator):  # type: ignore[misc]
@@ -96,7 +96,7 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
         del y
         if not isinstance(graph, Graph):
             raise UGCLError(f"fit takes a Graph, not {type(graph).__name__}: see Graph.from_edges")
-        seed = checked_whole("seed", self.seed, 0)
+        seed = check_integer("seed", self.seed, 0)
         device = resolve_device(self.device)
         name, given = self._asked()
         method = method_named(name)

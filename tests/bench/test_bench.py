@@ -11,6 +11,7 @@ import torch
 import reference
 from conftest import make_graph
 from ugcl import Graph
+from ugcl._utils.errors import UGCLError
 from ugcl.bench import bench_embed, bench_scaling, bench_step, suite
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.naive import naive_loss
@@ -18,7 +19,6 @@ from ugcl.bench.scaling import Problem
 from ugcl.bench.step import PARTS
 from ugcl.bench.timing import exponent, medians
 from ugcl.cli import main
-from ugcl.errors import UGCLError
 from ugcl.methods import METHODS, Shape
 
 SMALL = {"hidden": 24, "sample": 40, "negatives": "all", "scope": 3}

@@ -22,21 +22,13 @@ from conftest import make_graph
 from ugcl import Classifier, Embedder, Graph, UGCLError
 from ugcl.cli import main
 from ugcl.data import DATASETS, hold_out_edges
+from ugcl.engine import train
+from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.evaluation.probe import dense_rows
 from ugcl.methods import METHODS, Model, RecipeSettings, Shape
 from ugcl.methods.method import Kind
 from ugcl.methods.options import flag
-from ugcl.runs import (
-    Run,
-    embed_graph,
-    evaluate_clusters,
-    evaluate_links,
-    evaluate_run,
-    new_config,
-    open_run,
-    train_run,
-)
-from ugcl.training import train
+from ugcl.runs import Run, embed_graph, new_config, open_run, train_run
 
 SMALL: dict[str, Any] = {
     "epochs": 3,
@@ -134,7 +126,7 @@ def untrained(name: str, graph: Graph, **given: Any) -> tuple[Model, Any]:
 
 def gradients(name: str, graph: Graph, **given: Any) -> dict[str, torch.Tensor]:
     model, _ = untrained(name, graph, **given)
-    model.pretext(suited(name, graph), "cpu")(0).backward()
+    model.loss_fn(suited(name, graph), "cpu")(0).backward()
     return {key: v.grad for key, v in model.named_parameters() if v.grad is not None}
 
 
@@ -219,7 +211,7 @@ def test_the_seed_and_the_epoch_decide_what_training_sees(name: str, graph: Grap
     model, settings = untrained(name, graph)
     other = METHODS[name].build(Shape.of(graph), settings, 1)
     other.load_state_dict(model.state_dict())
-    loss_of, other_loss_of = (held.pretext(graph, "cpu") for held in (model, other))
+    loss_of, other_loss_of = (held.loss_fn(graph, "cpu") for held in (model, other))
     first = loss_of(0).item()
     assert first == loss_of(0).item()
     assert first != loss_of(1).item()

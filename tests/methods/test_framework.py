@@ -31,17 +31,17 @@ from steps import (
     settings_of,
 )
 from ugcl import Graph, UGCLError
-from ugcl.encoders import Encoder
+from ugcl.engine import train
+from ugcl.engine.loop import new_optimizer, step
 from ugcl.methods import METHODS, Recipe, RecipeModel, Shape
 from ugcl.methods import bgrl as bgrl_module
 from ugcl.methods import dgi as dgi_module
 from ugcl.methods import grace as grace_module
 from ugcl.methods import ugcl as ugcl_module
 from ugcl.methods.bgrl import BGRLSettings
+from ugcl.nn import Encoder
 from ugcl.scope import Component, Power, WholeGraph, normalised_adjacency
 from ugcl.sparse import SparseMatrix
-from ugcl.training import train
-from ugcl.training.loop import new_optimiser, step
 from ugcl.views import View, sample_nodes
 
 UGCL_FAMILY = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
@@ -361,13 +361,13 @@ def test_bgrls_target_is_not_trained_by_the_optimiser() -> None:
     settings = bgrl_settings(graph, hidden=4, predictor=6, lr=0.05)
     model = RecipeModel(bgrl_module.RECIPE, graph.num_features, settings, seed=3)
     assert model.auxiliary is not None
-    optimiser = new_optimiser(model, settings)
-    trained = {id(value) for group in optimiser.param_groups for value in group["params"]}
+    optimizer = new_optimizer(model, settings)
+    trained = {id(value) for group in optimizer.param_groups for value in group["params"]}
     assert trained == {
         id(v) for part in (model.primary, model.objective) for v in part.parameters()
     }
     before = parameters_of(model.primary), parameters_of(model.auxiliary)
-    step(model.pretext(graph, "cpu"), optimiser, 0)
+    step(model.loss_fn(graph, "cpu"), optimizer, 0)
     assert all(value.grad is None for value in model.auxiliary.parameters())
     torch.testing.assert_close(parameters_of(model.auxiliary), before[1], rtol=0, atol=0)
     assert not torch.equal(parameters_of(model.primary)[0], before[0][0])
@@ -487,7 +487,7 @@ def test_a_mean_readout_of_scope_0_is_the_representation_bit_for_bit(
     graph = make_graph(sparse=sparse)
     given = {"preset": "fast", "hidden": 20, "scope": 1, "readout_scope": 0}
     model = model_of(name, graph, **given, readout="mean")
-    model.pretext(graph, "cpu")(0)  # so that statistics and TF-IDF weights are not as they were
+    model.loss_fn(graph, "cpu")(0)  # so that statistics and TF-IDF weights are not as they were
     bare = model_of(name, graph, **given, readout="hidden")
     bare.load_state_dict(model.state_dict())
     found = model.embed(graph, "cpu")

@@ -349,7 +349,7 @@ def test_mvgrls_diffusions_are_sparse_and_not_the_same(neighbours: int) -> None:
 def test_mvgrl_embeds_by_the_sum_of_both_views(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], sparse: bool
 ) -> None:
-    monkeypatch.setattr("ugcl.encoders.blocked.WIDTH", 5)
+    monkeypatch.setattr("ugcl.nn.blocked.WIDTH", 5)
     lose_nothing(monkeypatch)
     graph = featured(sparse)
     model = model_of("mvgrl", graph, hidden=12, **given)

@@ -14,10 +14,10 @@ from torch_geometric.nn import GATConv, GCNConv, SGConv
 
 from conftest import make_graph
 from ugcl import Classifier, Graph, UGCLError
+from ugcl.engine import new_optimizer, step
 from ugcl.methods import METHODS, Shape
 from ugcl.methods import networks as nets
 from ugcl.methods.classifier import Classifier as ClassifierModel
-from ugcl.training import new_optimiser, step
 
 GRAPH = make_graph(40)
 DENSE = torch.from_numpy(GRAPH.features.toarray())
@@ -111,9 +111,9 @@ def test_the_decay_adds_the_squares_of_the_right_weights(name: str) -> None:
     with torch.no_grad():
         for value in model.network.parameters():
             value.fill_(1.0)
-    optimiser = new_optimiser(model, settings)
+    optimizer = new_optimizer(model, settings)
     before = {key: value.clone() for key, value in model.network.named_parameters()}
-    step(lambda epoch: sum(0 * v.sum() for v in model.network.parameters()), optimiser, 0)
+    step(lambda epoch: sum(0 * v.sum() for v in model.network.parameters()), optimizer, 0)
     for key, value in model.network.named_parameters():
         moves = name not in decayed or key.split(".")[0] in decayed[name]
         assert torch.equal(value, before[key]) != moves, key
@@ -125,7 +125,7 @@ def test_the_loss_is_the_cross_entropy_of_training_nodes(name: str) -> None:
     given = {} if name == "sgc" else {"dropout": 0.0}
     settings = method.resolve("fast", GRAPH, given)
     model = method.build(Shape.of(GRAPH), settings, 0)
-    loss = model.pretext(GRAPH, "cpu")(0).item()
+    loss = model.loss_fn(GRAPH, "cpu")(0).item()
     held = model.validate()
     assert isinstance(model, ClassifierModel)
     scores = torch.log(torch.from_numpy(model.predict(GRAPH, "cpu")))
@@ -142,12 +142,12 @@ def test_the_weights_that_were_best_on_validation_nodes_are_kept() -> None:
     settings = method.resolve("fast", GRAPH, {"lr": 0.3, "dropout": 0.8})
     model = method.build(Shape.of(GRAPH), settings, 0)
     assert isinstance(model, ClassifierModel)
-    loss_of, optimiser = model.pretext(GRAPH, "cpu"), new_optimiser(model, settings)
+    loss_of, optimizer = model.loss_fn(GRAPH, "cpu"), new_optimizer(model, settings)
     nodes, labels = GRAPH.splits["val"], GRAPH.labels
     assert labels is not None
     seen = []
     for epoch in range(30):
-        step(loss_of, optimiser, epoch)
+        step(loss_of, optimizer, epoch)
         loss = model.validate()
         with torch.no_grad():
             scores = model.network(*model._inputs(GRAPH, "cpu"))[1]

@@ -10,8 +10,8 @@ import torch
 import reference
 from conftest import make_graph
 from ugcl import Graph, load_graph
+from ugcl._utils.kernels import plain_formulas
 from ugcl.bench.naive import naive_loss
-from ugcl.kernels import plain_formulas
 from ugcl.methods import METHODS, RecipeModel
 from ugcl.methods.ugcl import RECIPE, UGCLSettings
 from ugcl.views import sample_nodes
@@ -72,7 +72,7 @@ def test_a_step_equals_the_naive_one(preset: str, sparse: bool, plain: bool) -> 
     if preset == "fast":
         given["negatives"] = 10
     model = RecipeModel(RECIPE, graph.num_features, settings_of(preset, graph, **given), seed=3)
-    loss_of = model.pretext(graph, "cpu")
+    loss_of = model.loss_fn(graph, "cpu")
     for epoch in (0, 5):
         model.zero_grad()
         with plain_formulas(plain):
@@ -92,7 +92,7 @@ def test_a_step_on_citeseer_equals_the_naive_one(preset: str) -> None:
     model = RecipeModel(
         RECIPE, graph.num_features, settings_of(preset, graph, hidden=32, sample=900), 0
     )
-    loss = model.pretext(graph, "cpu")(0)
+    loss = model.loss_fn(graph, "cpu")(0)
     loss.backward()
     expected, gradients = naive_step(graph, model, 0)
     assert loss.item() == pytest.approx(expected.item(), abs=1e-5)
@@ -106,7 +106,7 @@ def test_a_step_on_citeseer_equals_the_naive_one(preset: str) -> None:
 def test_embeddings_equal_the_formula(
     monkeypatch: pytest.MonkeyPatch, readout: str, sparse: bool
 ) -> None:
-    monkeypatch.setattr("ugcl.encoders.blocked.WIDTH", 5)
+    monkeypatch.setattr("ugcl.nn.blocked.WIDTH", 5)
     graph = make_graph(30, sparse=sparse)
     settings = settings_of("paper", graph, hidden=12, readout=readout, scope=2, readout_scope=4)
     model = RecipeModel(RECIPE, graph.num_features, settings, seed=1)

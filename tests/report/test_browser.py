@@ -51,7 +51,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A page of one run, and one of two."""
     folder = tmp_path_factory.mktemp("browser")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ugcl.runs.controls.RESPLITS", 1)
+        patch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
         patch.setenv("XDG_CACHE_HOME", str(folder))
         one, two = made_run(folder, "one"), made_run(folder, "two", epochs=2, scope=0)
         write_page(gather([one], splits=2), folder / "one.html")

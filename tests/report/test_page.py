@@ -25,7 +25,7 @@ from ugcl.report.svg import Line, line_chart
 def gathered(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
     folder = tmp_path_factory.mktemp("page")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ugcl.runs.controls.RESPLITS", 1)
+        patch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
         patch.setenv("XDG_CACHE_HOME", str(folder))
         return gather([made_run(folder)], splits=2)
 

@@ -23,15 +23,8 @@ import ugcl
 from conftest import make_graph
 from ugcl import Graph, UGCLError
 from ugcl.data import GraphFiles, load_graph
-from ugcl.runs import (
-    LoadedRun,
-    RunConfig,
-    evaluate_run,
-    load_for,
-    new_config,
-    open_run,
-    train_run,
-)
+from ugcl.evaluation import evaluate_run
+from ugcl.runs import LoadedRun, RunConfig, load_for, new_config, open_run, train_run
 from ugcl.runs.export import write_embeddings
 from ugcl.runs.neighbors import INDEX, nearest
 

@@ -13,17 +13,9 @@ from conftest import make_graph
 from ugcl import Graph, UGCLError, evaluation
 from ugcl.data import split_of
 from ugcl.data.splits import pool_of
-from ugcl.runs import (
-    Reporter,
-    Run,
-    RunConfig,
-    embed_graph,
-    evaluate_run,
-    new_config,
-    open_run,
-    train_run,
-)
-from ugcl.training import LoopState
+from ugcl.engine import LoopState
+from ugcl.evaluation import evaluate_run
+from ugcl.runs import Reporter, Run, RunConfig, embed_graph, new_config, open_run, train_run
 
 SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 30, "lr": 0.01}
 RESULTS = ("config.toml", "model.safetensors", "embeddings.npy", "nodes.parquet")
@@ -105,7 +97,7 @@ def test_a_run_ended_at_epoch_20_and_resumed_equals_one_that_was_not(
 ) -> None:
     whole = trained(graph_file, tmp_path / "whole")
     monkeypatch.setattr(
-        "ugcl.training.checkpoint.Checkpoint.maybe_save", lambda self, *a: self.save(*a)
+        "ugcl.engine.checkpoint.Checkpoint.maybe_save", lambda self, *a: self.save(*a)
     )
     config, graph = new_config(str(graph_file), given=SMALL)
     run = open_run(tmp_path / "resumed", config, graph, resume=True)
@@ -348,7 +340,7 @@ def test_random_splits_never_test_nodes_that_choices_were_made_on(
         seen.append(split["test"])
         return probe(matrix, labels, split, *rest, **named)
 
-    monkeypatch.setattr("ugcl.runs.entrants.linear_probe", spy)
+    monkeypatch.setattr("ugcl.evaluation.scorers.linear_probe", spy)
     evaluate_run(run, splits=3)
     assert len(seen) == 8  # the run and its untrained control, on four splits
     pool = np.concatenate([graph.splits["train"], graph.splits["val"]])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conftest import make_graph
 from ugcl import Graph
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.scope import average_degree, edge_homophily, lower_bound, lower_bounds, sparsity
 
 rates = st.floats(0, 1)
@@ -74,9 +74,9 @@ def test_a_million_hops() -> None:
         assert 0 <= lower_bound(0.5, d, n) <= 0.5
 
 
-@given(p=rates, d=st.floats(1e-3, 1e3), most=st.integers(1, 30))
-def test_bounds_are_the_bound_for_every_n(p: float, d: float, most: int) -> None:
-    assert lower_bounds(p, d, most) == [lower_bound(p, d, n) for n in range(1, most + 1)]
+@given(p=rates, d=st.floats(1e-3, 1e3), max_n=st.integers(1, 30))
+def test_bounds_are_the_bound_for_every_n(p: float, d: float, max_n: int) -> None:
+    assert lower_bounds(p, d, max_n) == [lower_bound(p, d, n) for n in range(1, max_n + 1)]
 
 
 @given(p=rates, d=st.floats(1e-300, 1e300))

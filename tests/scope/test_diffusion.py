@@ -228,9 +228,9 @@ def test_no_more_is_lost_in_a_step_than_the_accuracy_times_the_degree(
     )
     steps = len(coefficients) - 1
     unit = np.median(given_matrix.data)
-    most = steps * accuracy / unit * degrees(given_matrix) * ratios(given_matrix, power)
+    max_n = steps * accuracy / unit * degrees(given_matrix) * ratios(given_matrix, power)
     lost = expected - found
-    assert (lost <= most + 1e-5).all()
+    assert (lost <= max_n + 1e-5).all()
     assert (lost >= -1e-5).all()
 
 
@@ -364,9 +364,9 @@ def test_nothing_as_large_as_all_pairs_of_nodes_is_held(monkeypatch: pytest.Monk
     given_matrix = with_self_loops(ring + ring.T, 1.0)
     tracemalloc.start()
     found = diffusion(given_matrix, pagerank_coefficients(0.3), 8)
-    _, most = tracemalloc.get_traced_memory()
+    _, max_n = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 3000 * 3000
+    assert max_n < 3000 * 3000
     assert found.nnz <= 2 * 8 * 3000
 
 

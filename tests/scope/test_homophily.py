@@ -12,8 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ugcl import Graph
+from ugcl._utils.errors import UGCLError
 from ugcl.data import DATASETS, sbm_graph
-from ugcl.errors import UGCLError
+from ugcl.graph.validation import UNLABELLED
 from ugcl.scope import (
     ContextualHomophily,
     average_degree,
@@ -22,7 +23,6 @@ from ugcl.scope import (
     lower_bounds,
     sparsity,
 )
-from ugcl.validation import UNLABELLED
 from ugcl.views import sample_nodes
 
 REAL = [name for name in DATASETS if name != "ogbn-arxiv"]
@@ -39,7 +39,7 @@ def random_graph(seed: int, size: int, degree: float, classes: int = 3) -> tuple
     return sp.csr_array((upper | upper.T).astype(np.float32)), labels
 
 
-def scopes(adjacency: sp.csr_array, source: int, most: int) -> list[list[int]]:
+def scopes(adjacency: sp.csr_array, source: int, max_n: int) -> list[list[int]]:
     """The nodes at a distance of 1 to n, for n = 1 to `most`, by a queue."""
     distance = {source: 0}
     queue = deque([source])
@@ -49,17 +49,17 @@ def scopes(adjacency: sp.csr_array, source: int, most: int) -> list[list[int]]:
             if other not in distance:
                 distance[other] = distance[node] + 1
                 queue.append(other)
-    return [[v for v, far in distance.items() if 1 <= far <= n] for n in range(1, most + 1)]
+    return [[v for v, far in distance.items() if 1 <= far <= n] for n in range(1, max_n + 1)]
 
 
 def slow_rates(
-    adjacency: sp.csr_array, labels: np.ndarray, most: int, sources: np.ndarray
+    adjacency: sp.csr_array, labels: np.ndarray, max_n: int, sources: np.ndarray
 ) -> tuple:
     """Definition 1 and homophily dominance, a node at a time."""
-    rates = np.full((most, len(sources)), np.nan)
-    plurality = np.zeros((most, len(sources)), dtype=bool)
+    rates = np.full((max_n, len(sources)), np.nan)
+    plurality = np.zeros((max_n, len(sources)), dtype=bool)
     for column, source in enumerate(sources):
-        for row, scope in enumerate(scopes(adjacency, source, most)):
+        for row, scope in enumerate(scopes(adjacency, source, max_n)):
             classes = Counter(labels[node] for node in scope if labels[node] != UNLABELLED)
             own = classes.pop(labels[source], 0)
             if own or classes:
@@ -68,9 +68,9 @@ def slow_rates(
     return rates, plurality
 
 
-def check(adjacency: sp.csr_array, labels: np.ndarray, most: int, **optional: object) -> None:
-    result = contextual_homophily(adjacency, labels, most, **optional)
-    rates, plurality = slow_rates(adjacency, labels, most, result.sources)
+def check(adjacency: sp.csr_array, labels: np.ndarray, max_n: int, **optional: object) -> None:
+    result = contextual_homophily(adjacency, labels, max_n, **optional)
+    rates, plurality = slow_rates(adjacency, labels, max_n, result.sources)
     np.testing.assert_array_equal(result.rates, rates)
     np.testing.assert_array_equal(result.plurality, plurality)
 
@@ -79,11 +79,11 @@ def check(adjacency: sp.csr_array, labels: np.ndarray, most: int, **optional: ob
     seed=st.integers(0, 10**6),
     size=st.integers(1, 100),
     degree=st.floats(0.2, 6),
-    most=st.integers(1, 12),
+    max_n=st.integers(1, 12),
 )
-@example(seed=0, size=1, degree=1, most=3)
-def test_rates_are_those_of_definition_1(seed: int, size: int, degree: float, most: int) -> None:
-    check(*random_graph(seed, size, degree), most)
+@example(seed=0, size=1, degree=1, max_n=3)
+def test_rates_are_those_of_definition_1(seed: int, size: int, degree: float, max_n: int) -> None:
+    check(*random_graph(seed, size, degree), max_n)
 
 
 @settings(max_examples=15)

@@ -11,8 +11,8 @@ import pytest
 from ugcl import UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.evaluation import linear_probe
+from ugcl.evaluation.classification import random_splits
 from ugcl.runs import Run, embed_graph
-from ugcl.runs.evaluate import random_splits
 from ugcl.study import Plan, Variant, scope_study
 
 TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})

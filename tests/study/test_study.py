@@ -10,8 +10,9 @@ import pytest
 from conftest import make_graph
 from ugcl import UGCLError, load_graph
 from ugcl.cli import main
-from ugcl.runs import Run, evaluate_run
-from ugcl.runs.evaluate import control_accuracies, random_splits
+from ugcl.evaluation import evaluate_run
+from ugcl.evaluation.classification import control_accuracies, random_splits
+from ugcl.runs import Run
 from ugcl.study import Plan, Variant, accuracy_study, paired_study, published_accuracy
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 

@@ -10,8 +10,8 @@ import pytest
 from ugcl import UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.evaluation import linear_probe
+from ugcl.evaluation.classification import random_splits
 from ugcl.runs import Run, embed_graph
-from ugcl.runs.evaluate import random_splits
 from ugcl.study import Plan, Variant, tuned_study
 
 TINY = Variant("fast", {"hidden": 6, "epochs": 3})

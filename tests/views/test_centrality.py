@@ -18,7 +18,7 @@ from ugcl.views import (
     edge_weights,
     feature_weights,
 )
-from ugcl.views.centrality import LEAST
+from ugcl.views.centrality import MIN_CENTRALITY
 
 SEEDS = st.integers(0, 10_000)
 
@@ -106,7 +106,7 @@ def test_the_largest_centrality_is_1_and_none_is_0(seed: int, kind: Centrality) 
     assert found.dtype == np.float64
     assert found.shape == (len(graph),)
     assert found.max() == 1
-    assert found.min() >= LEAST
+    assert found.min() >= MIN_CENTRALITY
     assert found[0] == found.min()
 
 
@@ -118,27 +118,31 @@ def test_without_edges_all_nodes_matter_alike(kind: Centrality) -> None:
 def test_an_isolated_node_has_the_least_degree() -> None:
     path = np.zeros((4, 4))
     path[0, 1] = path[1, 0] = path[1, 2] = path[2, 1] = 1
-    np.testing.assert_allclose(of(path, "degree"), [0.5, 1, 0.5, LEAST])
+    np.testing.assert_allclose(of(path, "degree"), [0.5, 1, 0.5, MIN_CENTRALITY])
 
 
-def slow_probabilities(weights: np.ndarray, rate: float, most: float) -> list[float]:
+def slow_probabilities(weights: np.ndarray, rate: float, max_drop: float) -> list[float]:
     """Zhu et al., Equation 2 of all that have a weight, one by one."""
     logs = [np.log(weight) for weight in weights if weight > 0]
     highest, mean = max(logs), sum(logs) / len(logs)
     return [
-        min((highest - np.log(weight)) / (highest - mean) * rate, most) if weight > 0 else most
+        min((highest - np.log(weight)) / (highest - mean) * rate, max_drop)
+        if weight > 0
+        else max_drop
         for weight in weights
     ]
 
 
-@given(seed=SEEDS, rate=st.floats(0, 1), most=st.floats(0, 1), zeros=st.booleans())
-def test_probabilities_equal_the_formula(seed: int, rate: float, most: float, zeros: bool) -> None:
+@given(seed=SEEDS, rate=st.floats(0, 1), max_drop=st.floats(0, 1), zeros=st.booleans())
+def test_probabilities_equal_the_formula(
+    seed: int, rate: float, max_drop: float, zeros: bool
+) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.lognormal(size=int(rng.integers(3, 20)))
     if zeros:
         weights[0] = 0
-    found = drop_probabilities(weights, rate, most)
-    np.testing.assert_allclose(found, slow_probabilities(weights, rate, most), atol=1e-12)
+    found = drop_probabilities(weights, rate, max_drop)
+    np.testing.assert_allclose(found, slow_probabilities(weights, rate, max_drop), atol=1e-12)
     order = np.argsort(weights)
     assert (np.diff(found[order]) <= 1e-12).all()
 

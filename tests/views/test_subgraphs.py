@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 import reference
-from ugcl.encoders import GCN
+from ugcl.nn import GCN
 from ugcl.scope import Component, Power, Scope, WholeGraph
 from ugcl.sparse import SparseMatrix
 from ugcl.views import Subgraphs, SubgraphSampler, View, centre_view

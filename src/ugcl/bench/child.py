@@ -12,16 +12,16 @@ from typing import Any
 
 import torch
 
+from ugcl._utils.errors import UGCLError
 from ugcl.bench.timing import seconds
 from ugcl.data import load_graph, split_of
-from ugcl.encoders.blocked import WIDTH
-from ugcl.errors import UGCLError
+from ugcl.engine import kept_memory, new_optimizer, step
 from ugcl.graph import Graph
 from ugcl.methods import METHODS, Shape, TrainedSettings
+from ugcl.nn.blocked import WIDTH
 from ugcl.scope import normalised_adjacency
 from ugcl.selection import resolve_scope
 from ugcl.sparse import SparseMatrix, multiply
-from ugcl.training import kept_memory, new_optimiser, step
 
 DEFAULTS: dict[str, Any] = {"method": "ugcl", "steps": 4, "then_embed": False, "data_root": None}
 """What a task does unless it is asked for something else."""
@@ -77,10 +77,10 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
     if request["task"] == "train":
         assert isinstance(settings, TrainedSettings)
         with kept_memory():
-            loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
+            loss_of, optimizer = model.loss_fn(graph, "cpu"), new_optimizer(model, settings)
             for epoch in range(request["steps"]):
-                measured["step_seconds"] = seconds(partial(step, loss_of, optimiser, epoch))
-        del loss_of, optimiser
+                measured["step_seconds"] = seconds(partial(step, loss_of, optimizer, epoch))
+        del loss_of, optimizer
         if request["then_embed"]:
             model.embed(graph, "cpu")
     else:

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 import ugcl
-from ugcl.kernels import plain
-from ugcl.provenance import source_commit
+from ugcl._utils.kernels import plain
+from ugcl._utils.provenance import source_commit
 
 
 def machine() -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import torch
 
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable, write_json
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.machine import machine
 from ugcl.data import load_graph
-from ugcl.errors import UGCLError
-from ugcl.files import check_writable, write_json
 from ugcl.methods import METHODS, method_named
 from ugcl.methods.presets import preset_named
 

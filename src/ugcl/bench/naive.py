@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from ugcl.losses import unit_rows
 from ugcl.methods.ugcl import UGCLSettings
-from ugcl.objectives import unit_rows
 
 
 def naive_loss(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ugcl._utils.files import atomic
 from ugcl.bench.step import PARTS
-from ugcl.files import atomic
 from ugcl.report import check_plotting
 
 BELOW: dict[str, Any] = {

@@ -13,8 +13,8 @@ import torch
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.timing import exponent, medians
 from ugcl.data import load_graph, sbm_graph
+from ugcl.engine import kept_memory, new_optimizer, step
 from ugcl.methods import METHODS, Shape, TrainedSettings
-from ugcl.training import kept_memory, new_optimiser, step
 
 Tell = Callable[[str], None]
 
@@ -137,6 +137,6 @@ def _step(path: str, problem: Problem) -> Callable[[], object]:
     settings = METHODS["ugcl"].resolve("fast", graph, problem.given)
     assert isinstance(settings, TrainedSettings)
     model = METHODS["ugcl"].build(Shape.of(graph), settings, 0)
-    loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
+    loss_of, optimizer = model.loss_fn(graph, "cpu"), new_optimizer(model, settings)
     epochs = iter(range(2**62))
-    return lambda: step(loss_of, optimiser, next(epochs))
+    return lambda: step(loss_of, optimizer, next(epochs))

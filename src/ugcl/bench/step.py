@@ -10,17 +10,17 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from ugcl._utils.errors import UGCLError
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.naive import naive_loss
 from ugcl.bench.timing import medians, seconds
 from ugcl.data import load_graph
-from ugcl.errors import UGCLError
+from ugcl.engine import kept_memory, new_optimizer, step
 from ugcl.graph import Graph
+from ugcl.losses import cosine, cosine_contrast
 from ugcl.methods import METHODS, RecipeModel, Shape
 from ugcl.methods.ugcl import UGCLSettings
-from ugcl.objectives import cosine, cosine_contrast
 from ugcl.selection import resolve_scope
-from ugcl.training import kept_memory, new_optimiser, step
 from ugcl.views import Subsampler
 
 PARTS = ("sample", "encode", "propagate", "objective", "backward", "optimiser")
@@ -104,7 +104,7 @@ def _whole(
     model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings, size: int
 ) -> dict[str, Callable[[], object]]:
     """What is compared: the product, the step, the objective."""
-    loss_of, optimiser = model.pretext(graph, "cpu"), new_optimiser(model, settings)
+    loss_of, optimizer = model.loss_fn(graph, "cpu"), new_optimizer(model, settings)
     epochs = iter(range(2**62))
     generator = torch.Generator().manual_seed(0)
     patch, context = torch.randn(2, size, settings.hidden, generator=generator)
@@ -123,7 +123,7 @@ def _whole(
 
     compared: dict[str, Callable[[], object]] = {
         "mm": lambda: torch.mm(patch, patch.T),
-        "step": lambda: step(loss_of, optimiser, next(epochs)),
+        "step": lambda: step(loss_of, optimizer, next(epochs)),
         "objective": objective,
     }
     return compared if negatives is not None else compared | {"unblocked": unblocked}
@@ -134,11 +134,11 @@ def _parts(
 ) -> dict[str, float]:
     """The median time of each part of a step, in seconds."""
     subsampler = model.views(graph, "cpu")
-    optimiser = new_optimiser(model, settings)
+    optimizer = new_optimizer(model, settings)
     view = subsampler.draw(subsampler.rng(0)).views[0]
     primary, auxiliary = model.primary, model.auxiliary
     assert auxiliary is not None
-    assert optimiser is not None
+    assert optimizer is not None
     patch, context = primary(view), auxiliary.context(view, model.scope)
     negatives = _negatives(settings, patch.shape[0])
     views = patch.detach().requires_grad_(), context.detach().requires_grad_()
@@ -149,7 +149,7 @@ def _parts(
         torch.autograd.grad(cosine_contrast(*views, settings.temperature, negatives), views)
 
     def backward() -> None:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         torch.autograd.backward((patch, context), gradients, retain_graph=True)
 
     with_steps = "with steps"
@@ -162,14 +162,14 @@ def _parts(
             "backward": backward,
         }
     )
-    times |= medians({"optimiser": optimiser.step})
+    times |= medians({"optimiser": optimizer.step})
     times["propagate"] = max(times.pop(with_steps) - times["encode"], 0.0)
     return {name: times[name] for name in PARTS}
 
 
 def _naive(model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings) -> float:
     """The time of a naive step, the better of two: the first one pays for fresh memory."""
-    subsampler, optimiser = model.views(graph, "cpu"), new_optimiser(model, settings)
+    subsampler, optimizer = model.views(graph, "cpu"), new_optimizer(model, settings)
     assert isinstance(subsampler, Subsampler)
     parameters = dict(model.named_parameters())
     negatives = _negatives(settings, subsampler.size)
@@ -178,7 +178,7 @@ def _naive(model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSetting
         _, adjacency, features = subsampler.cut(subsampler.rng(epoch))
         return naive_loss(dense(adjacency), dense(features), parameters, settings, negatives)
 
-    return min(seconds(lambda: step(naive, optimiser, 0)) for _ in range(2))
+    return min(seconds(lambda: step(naive, optimizer, 0)) for _ in range(2))
 
 
 def dense(matrix: Any) -> Tensor:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable, write_json
 from ugcl.bench.machine import machine
 from ugcl.bench.plot import plot_suite
 from ugcl.bench.scaling import bench_embed, bench_scaling
 from ugcl.bench.step import bench_step
 from ugcl.data import load_graph
-from ugcl.errors import UGCLError
-from ugcl.files import check_writable, write_json
 from ugcl.report import check_plotting
 
 STEPS = (

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 
 import ugcl
+from ugcl._utils.errors import UGCLError
 from ugcl.cli import (
     bench,
     check,
@@ -21,7 +22,6 @@ from ugcl.cli import (
     train,
 )
 from ugcl.cli.common import INTERRUPTED, Parser, say
-from ugcl.errors import UGCLError
 
 
 def build_parser() -> Parser:

@@ -22,11 +22,11 @@ from ugcl.cli.common import (
     add_group,
     add_settings,
     given_settings,
+    integer,
     print_json,
     print_table,
     say,
     use_threads,
-    whole,
 )
 from ugcl.methods import DEFAULT_PRESET, METHODS
 
@@ -95,9 +95,11 @@ def register(commands: Any) -> None:
     )
     walked.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
     walked.add_argument(
-        "--walks", type=whole(1), default=10, help="walks from every node (default: 10)"
+        "--walks", type=integer(1), default=10, help="walks from every node (default: 10)"
     )
-    walked.add_argument("--length", type=whole(2), default=80, help="nodes of a walk (default: 80)")
+    walked.add_argument(
+        "--length", type=integer(2), default=80, help="nodes of a walk (default: 80)"
+    )
     add_data_root(walked)
     loaded = add_command(
         kinds,
@@ -111,7 +113,7 @@ def register(commands: Any) -> None:
         ("--nodes", 1_000_000, "how many nodes they join"),
     ):
         loaded.add_argument(
-            option, type=whole(2), default=default, metavar="N", help=f"{words} ({default:,})"
+            option, type=integer(2), default=default, metavar="N", help=f"{words} ({default:,})"
         )
     whole_suite = add_command(
         kinds,
@@ -125,7 +127,7 @@ def register(commands: Any) -> None:
     )
     add_data_root(whole_suite)
     for each in (one, grown, embedded, held, loaded, whole_suite):
-        each.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
+        each.add_argument("--threads", type=integer(1), help="threads (default: PyTorch's)")
 
 
 def step(arguments: argparse.Namespace) -> int:

@@ -7,12 +7,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from ugcl.cli.common import add_command, add_data_root, print_json, say, use_threads, whole
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable
+from ugcl.check.diagnosis import Cost, Diagnosis, diagnose
+from ugcl.cli.common import add_command, add_data_root, integer, print_json, say, use_threads
 from ugcl.cli.graphs import add_graph, as_options, graph_of
 from ugcl.data import GraphFiles, load_graph
-from ugcl.errors import UGCLError
-from ugcl.files import check_writable
-from ugcl.runs.diagnosis import Cost, Diagnosis, diagnose
 
 
 def register(commands: Any) -> None:
@@ -30,7 +30,7 @@ def register(commands: Any) -> None:
         metavar="FILE",
         help="also write the graph into one .npz file, which all commands take",
     )
-    parser.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
+    parser.add_argument("--threads", type=integer(1), help="threads (default: PyTorch's)")
     add_data_root(parser)
 
 
@@ -83,9 +83,9 @@ def _print(found: Diagnosis, given: str | GraphFiles, arguments: argparse.Namesp
     print(f"suggested: {found.method}{scope} ({found.why})")
     if found.cost is not None:
         _print_cost(found.cost, found.settings.values()["epochs"])
-    if found.oddities:
+    if found.graph_warnings:
         print("looks wrong:")
-        for oddity in found.oddities:
+        for oddity in found.graph_warnings:
             print(f"  - {oddity}")
     else:
         print("looks wrong: nothing")

@@ -12,11 +12,11 @@ from typing import Any, NoReturn, get_args
 
 import torch
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data import SplitKind
-from ugcl.errors import UGCLError
 from ugcl.evaluation import Estimate
 from ugcl.methods import METHODS, method_named
-from ugcl.methods.options import flag, parse_whole
+from ugcl.methods.options import flag, parse_integer
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -65,7 +65,7 @@ def add_compute_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="default: auto")
     parser.add_argument(
         "--threads",
-        type=whole(1),
+        type=integer(1),
         help="threads on the CPU (default: as many as PyTorch takes, and for a stored run its own)",
     )
 
@@ -87,7 +87,9 @@ def add_split(parser: argparse.ArgumentParser, use: str, seed_use: str) -> None:
         help=f"{use}the graph's own split (default where it has one), 20 random nodes a class, or "
         "a random 10/10/80 %%",
     )
-    parser.add_argument("--split-seed", type=whole(0), metavar="K", help=f"{seed_use} (default: 0)")
+    parser.add_argument(
+        "--split-seed", type=integer(0), metavar="K", help=f"{seed_use} (default: 0)"
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -149,15 +151,15 @@ def _families(methods: list[str]) -> list[str]:
     return list(first.values())
 
 
-def whole(least: int) -> Callable[[str], int]:
+def integer(minimum: int) -> Callable[[str], int]:
     """An argparse type: a whole number of at least `least`."""
 
     def parse(text: str) -> int:
         try:
-            return parse_whole(least)(text)
+            return parse_integer(minimum)(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(
-                f"must be a whole number of at least {least}, not {text!r}"
+                f"must be a whole number of at least {minimum}, not {text!r}"
             ) from error
 
     return parse
@@ -174,7 +176,7 @@ def real(text: str) -> float:
     return value
 
 
-def share(text: str) -> float:
+def fraction(text: str) -> float:
     """An argparse type: a number above 0 and below 1."""
     value = real(text)
     if not 0 < value < 1:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.errors import UGCLError
 from ugcl.cli.common import (
     add_command,
     add_compute_options,
@@ -20,11 +21,10 @@ from ugcl.cli.common import (
 )
 from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.data import GraphFiles
-from ugcl.errors import UGCLError
+from ugcl.engine import resolve_device
 from ugcl.graph import Graph
 from ugcl.runs import LoadedRun, embed_graph, load_for, load_run
 from ugcl.runs.export import WRITERS, check_ending, write_embeddings
-from ugcl.training import resolve_device
 
 
 def register(commands: Any) -> None:

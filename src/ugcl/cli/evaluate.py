@@ -7,37 +7,37 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+from ugcl._utils.errors import UGCLError
 from ugcl.cli.common import (
     add_command,
     add_compute_options,
     add_data_root,
     add_split,
     figure,
+    integer,
     interval,
     print_json,
     print_table,
     say,
     use_threads,
-    whole,
 )
 from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.data import GraphFiles
-from ugcl.errors import UGCLError
-from ugcl.evaluation import CONTROLS, Estimate
-from ugcl.evaluation.clusters import MEASURES, STARTS
-from ugcl.evaluation.links import LinkScore
-from ugcl.methods import method_named
-from ugcl.methods.options import flag
-from ugcl.runs import (
+from ugcl.evaluation import (
+    CONTROLS,
+    Estimate,
     Evaluation,
     ManySplits,
-    Run,
-    RunConfig,
     evaluate_clusters,
     evaluate_links,
     evaluate_run,
 )
-from ugcl.runs.entrants import Scoring
+from ugcl.evaluation.clusters import MEASURES, STARTS
+from ugcl.evaluation.links import LinkScore
+from ugcl.evaluation.scorers import Scoring
+from ugcl.methods import method_named
+from ugcl.methods.options import flag
+from ugcl.runs import Run, RunConfig
 from ugcl.study import published_accuracy, published_where
 
 TASKS = ("classes", "links", "clusters")
@@ -78,7 +78,7 @@ def register(commands: Any) -> None:
     add_split(parser, "", "seed of a random split, the first one with --splits")
     parser.add_argument(
         "--splits",
-        type=whole(2),
+        type=integer(2),
         metavar="J",
         help="also score on J random splits and give confidence intervals and paired differences",
     )
@@ -87,12 +87,12 @@ def register(commands: Any) -> None:
     )
     parser.add_argument(
         "--task-seed",
-        type=whole(0),
+        type=integer(0),
         metavar="K",
         help="links: seed of the other pairs; clusters: of the first start (default: 0)",
     )
     parser.add_argument(
-        "--starts", type=whole(1), metavar="J", help="clusters: starts of k-means (default: 10)"
+        "--starts", type=integer(1), metavar="J", help="clusters: starts of k-means (default: 10)"
     )
     parser.add_argument(
         "--graph", metavar="GRAPH", help="where the run's graph is now, if it has moved"

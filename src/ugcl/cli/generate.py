@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ugcl.cli.common import add_command, add_group, print_json, real, whole
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable
+from ugcl.cli.common import add_command, add_group, integer, print_json, real
 from ugcl.data import sbm_graph
 from ugcl.data.measures import num_components
-from ugcl.errors import UGCLError
-from ugcl.files import check_writable
 from ugcl.scope import edge_homophily
 
 SBM_EXAMPLE = "ugcl generate sbm --nodes 2000 --degree 8 --homophily 0.7 --out sbm.npz"
@@ -29,17 +29,19 @@ def _register_sbm(kinds: Any) -> None:
         "draw a graph from the degree-corrected contextual stochastic block model",
         SBM_EXAMPLE,
     )
-    parser.add_argument("--nodes", required=True, type=whole(1), metavar="N", help="how many nodes")
+    parser.add_argument(
+        "--nodes", required=True, type=integer(1), metavar="N", help="how many nodes"
+    )
     parser.add_argument("--out", required=True, metavar="FILE", help="the .npz file to write")
     for option, kind, default, words in (
         ("--degree", real, 10.0, "average degree: there are N R / 2 edges"),
         ("--homophily", real, 0.8, "share of the edges that join two nodes of one class, 0 to 1"),
-        ("--classes", whole(1), 5, "how many classes, of equal sizes"),
-        ("--features", whole(1), 32, "how many feature columns"),
-        ("--components", whole(1), 1, "how many connected components, of equal sizes"),
+        ("--classes", integer(1), 5, "how many classes, of equal sizes"),
+        ("--features", integer(1), 32, "how many feature columns"),
+        ("--components", integer(1), 1, "how many connected components, of equal sizes"),
         ("--signal", real, 1.0, "distance of two classes' mean features, noise being 1"),
         ("--degree-spread", real, 0.5, "how unequal degrees are, 0 to 2; 0: as chance has it"),
-        ("--seed", whole(0), 0, "another seed is another graph"),
+        ("--seed", integer(0), 0, "another seed is another graph"),
     ):
         parser.add_argument(
             option,
@@ -81,6 +83,6 @@ def sbm(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        share = "no edges" if homophily is None else f"homophily {homophily:.3f}"
-        print(f"{out}: {graph.summary}, {share}, {components:,} component{'s'[: components > 1]}")
+        shown = "no edges" if homophily is None else f"homophily {homophily:.3f}"
+        print(f"{out}: {graph.summary}, {shown}, {components:,} component{'s'[: components > 1]}")
     return 0

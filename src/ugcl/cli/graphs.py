@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data import DATASETS, GraphFiles
-from ugcl.errors import UGCLError
 
 FILES = {
     "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, .npy, .npz",

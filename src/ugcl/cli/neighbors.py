@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ugcl.cli.common import add_command, print_json, print_table, say, whole
+from ugcl.cli.common import add_command, integer, print_json, print_table, say
 from ugcl.runs import load_run
 
 
@@ -20,7 +20,9 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("trained", metavar="RUN", help="a finished run folder")
     parser.add_argument("node", metavar="ID", help="the node's id (its number, if it has no other)")
-    parser.add_argument("-k", type=whole(1), default=10, metavar="K", help="how many (default: 10)")
+    parser.add_argument(
+        "-k", type=integer(1), default=10, metavar="K", help="how many (default: 10)"
+    )
     parser.add_argument(
         "--approximate",
         action="store_true",

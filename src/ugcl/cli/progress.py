@@ -8,8 +8,8 @@ import time
 from tqdm import tqdm
 
 from ugcl.cli.common import say
+from ugcl.engine import LoopState
 from ugcl.runs import Reporter
-from ugcl.training import LoopState
 
 
 class Progress(Reporter):

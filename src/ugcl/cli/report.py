@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ugcl.cli.common import add_command, add_data_root, print_json, say, use_threads, whole
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable
+from ugcl.cli.common import add_command, add_data_root, integer, print_json, say, use_threads
 from ugcl.data import GraphFiles
-from ugcl.errors import UGCLError
-from ugcl.files import check_writable
 from ugcl.report import gather, verdict, write_page
 from ugcl.runs import load_run
 
@@ -30,14 +30,14 @@ def register(commands: Any) -> None:
     parser.add_argument("--out", required=True, metavar="FILE", help="the .html file to write")
     parser.add_argument(
         "--splits",
-        type=whole(2),
+        type=integer(2),
         default=10,
         metavar="J",
         help="random splits that are scored (10)",
     )
     parser.add_argument("--labels", metavar="FILE", help="labels that the run's graph had not")
-    parser.add_argument("--seed", type=whole(0), default=0, help="of the map (default: 0)")
-    parser.add_argument("--threads", type=whole(1), help="threads (default: the run's)")
+    parser.add_argument("--seed", type=integer(0), default=0, help="of the map (default: 0)")
+    parser.add_argument("--threads", type=integer(1), help="threads (default: the run's)")
     add_data_root(parser)
 
 

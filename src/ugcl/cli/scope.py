@@ -10,25 +10,26 @@ from typing import Any, get_args
 import numpy as np
 from tqdm import tqdm
 
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable
 from ugcl.cli.common import (
     add_command,
     add_data_root,
+    integer,
     print_json,
     print_table,
     say,
     use_threads,
-    whole,
 )
 from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.data import load_graph, split_of
 from ugcl.data.splits import has_own_split
-from ugcl.errors import UGCLError
-from ugcl.files import check_writable
 from ugcl.graph import Graph
+from ugcl.graph.validation import UNLABELLED
 from ugcl.report import check_plotting, plot_scope
 from ugcl.scope import sparsity
 from ugcl.selection import BEST, Degree, Survey, survey
-from ugcl.validation import UNLABELLED
+from ugcl.study import TRAINED_CRITERIA
 
 
 def register(commands: Any) -> None:
@@ -47,7 +48,7 @@ def register(commands: Any) -> None:
     )
     parser.add_argument(
         "--sample",
-        type=whole(1),
+        type=integer(1),
         metavar="S",
         help="Lemma 1 for a random sample of S nodes, whose degree is S/N of the graph's",
     )
@@ -57,7 +58,7 @@ def register(commands: Any) -> None:
         default="average",
         help="Lemma 1 with d = 2E/N, or as for the paper's table: d = E/N, two decimals",
     )
-    parser.add_argument("--threads", type=whole(1), help="threads (default: PyTorch's)")
+    parser.add_argument("--threads", type=integer(1), help="threads (default: PyTorch's)")
     add_data_root(parser)
 
 
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             train=_training_nodes(graph),
             sample=arguments.sample,
             convention=arguments.degree,
-            deep=arguments.deep,
+            trained=TRAINED_CRITERIA if arguments.deep else {},
             tell=say,
             progress=progress,
         )
@@ -148,8 +149,8 @@ def _print_curves(found: Survey) -> None:
                 found.measured.mean(), found.measured.interval(), strict=True
             )
         ]
-        columns["dominant"] = [f"{share:.1%}" for share in found.measured.dominant()]
-        columns["strongly"] = [f"{share:.1%}" for share in found.measured.strongly_dominant()]
+        columns["dominant"] = [f"{fraction:.1%}" for fraction in found.measured.dominant()]
+        columns["strongly"] = [f"{fraction:.1%}" for fraction in found.measured.strongly_dominant()]
     columns = {name: ["", *column] for name, column in columns.items()}
     if scores is not None:
         columns[BEST] = [f"{score:.4f}" for score in scores]

@@ -16,10 +16,10 @@ from ugcl.cli.common import (
     add_compute_options,
     add_data_root,
     figure,
+    integer,
     print_json,
     print_table,
     say,
-    whole,
 )
 from ugcl.cli.progress import Progress
 from ugcl.methods import DEFAULT_PRESET, METHODS
@@ -59,10 +59,10 @@ def register(commands: Any) -> None:
         metavar="PRESET[:NAME=VALUE,...]",
         help=f"which presets, each with changes or without (default: {DEFAULT_PRESET})",
     )
-    parser.add_argument("--seeds", type=whole(1), default=5, help="how many seeds (default: 5)")
+    parser.add_argument("--seeds", type=integer(1), default=5, help="how many seeds (default: 5)")
     parser.add_argument(
         "--splits",
-        type=whole(2),
+        type=integer(2),
         default=20,
         help="how many random splits each run is scored on (default: 20)",
     )
@@ -74,7 +74,7 @@ def register(commands: Any) -> None:
     )
     instead.add_argument(
         "--scopes",
-        type=whole(1),
+        type=integer(1),
         metavar="N",
         help="instead read out at n = 0, ..., N: the honest probe, each n against the best",
     )
@@ -249,4 +249,4 @@ def _difference(of: dict[str, Any], digits: int = 1) -> str:
 
 
 def _scope(text: str) -> int | str:
-    return text if text in get_args(ScopeName) else whole(0)(text)
+    return text if text in get_args(ScopeName) else integer(0)(text)

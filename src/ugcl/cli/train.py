@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ugcl._utils.errors import UGCLError
 from ugcl.cli.common import (
     INTERRUPTED,
     StopRequest,
@@ -14,15 +15,14 @@ from ugcl.cli.common import (
     add_data_root,
     add_settings,
     add_split,
+    fraction,
     given_settings,
+    integer,
     print_json,
     say,
-    share,
-    whole,
 )
 from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.cli.progress import Progress
-from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
 from ugcl.runs import RunConfig, new_config, open_run, train_run
@@ -48,7 +48,7 @@ def register(commands: Any) -> None:
     )
     parser.add_argument(
         "--hold-out-edges",
-        type=share,
+        type=fraction,
         metavar="R",
         help="remove this share of the edges before training, for ugcl evaluate --task links",
     )
@@ -58,7 +58,7 @@ def register(commands: Any) -> None:
         "seed of a random split and of the edges that are held out",
     )
     parser.add_argument("--config", metavar="FILE", help="repeat the run that wrote this file")
-    parser.add_argument("--seed", type=whole(0), help="training seed (default: 0)")
+    parser.add_argument("--seed", type=integer(0), help="training seed (default: 0)")
     parser.add_argument(
         "--resume", action="store_true", help="go on with RUN if it is there, start it if not"
     )

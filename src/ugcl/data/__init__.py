@@ -3,7 +3,7 @@
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.held_out import hold_out_edges, non_edges
 from ugcl.data.load import load_graph
-from ugcl.data.own import GraphFiles, read_graph, with_labels
+from ugcl.data.readers import GraphFiles, read_graph, with_labels
 from ugcl.data.splits import SplitKind, split_of
 from ugcl.data.synthetic import sbm_graph
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data.npz import read_npz
-from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 
 READERS = "1"

@@ -20,9 +20,9 @@ from typing import IO
 
 from tqdm import tqdm
 
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import atomic
 from ugcl.data.catalogue import Dataset, RawFile
-from ugcl.errors import UGCLError
-from ugcl.files import atomic
 
 TIMEOUT = 30.0
 """Seconds without a byte after which a server is given up."""

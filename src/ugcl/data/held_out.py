@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ugcl.data.own.structural import steps_of, structural_features
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl.data.readers.structural import steps_of, structural_features
 from ugcl.graph import Graph
 
 Pairs = npt.NDArray[np.int64]

@@ -6,17 +6,17 @@ import os
 from importlib import resources
 from pathlib import Path
 
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.suggest import unknown
 from ugcl.data.cache import parsed, user_cache
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.download import raw_files
 from ugcl.data.npz import UNREADABLE, read_npz
-from ugcl.data.own import GraphFiles, with_labels
-from ugcl.data.own.arrays import is_matrix
-from ugcl.data.own.nodes import Like
-from ugcl.data.own.read import read_files
-from ugcl.errors import UGCLError
+from ugcl.data.readers import GraphFiles, with_labels
+from ugcl.data.readers.arrays import is_matrix
+from ugcl.data.readers.nodes import Like
+from ugcl.data.readers.read import read_files
 from ugcl.graph import Graph
-from ugcl.suggest import unknown
 
 
 def load_graph(

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.graph import FORMAT, Graph
-from ugcl.validation import SPLIT_PARTS
+from ugcl.graph.validation import SPLIT_PARTS
 
 UNREADABLE = (
     AttributeError,

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ugcl.graph import Graph
-from ugcl.validation import UNLABELLED
+from ugcl.graph.validation import UNLABELLED
 
 TABLES = ("edge", "node-feat", "node-label", "num-edge-list", "num-node-list")
 SPLIT_PARTS = ("train", "valid", "test")

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data.npz import UNREADABLE
-from ugcl.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.validation import UNLABELLED
+from ugcl.graph.validation import UNLABELLED
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 NUM_VALIDATION = 500

@@ -7,10 +7,10 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.suggest import unknown
 from ugcl.graph import Graph
-from ugcl.suggest import unknown
-from ugcl.validation import UNLABELLED
+from ugcl.graph.validation import UNLABELLED
 
 Split = dict[str, npt.NDArray[np.int64]]
 SplitKind = Literal["own", "per-class", "fraction"]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data.blocks import Blocks, Ints
 from ugcl.data.connect import connected_edges
-from ugcl.edges import EdgeList
-from ugcl.errors import UGCLError
 from ugcl.graph import Graph
+from ugcl.graph.edges import EdgeList
 
 MOST = 2**31 - 1
 MOST_SPREAD = 2.0

@@ -1,21 +1,28 @@
 """Evaluation: linear probes, links, clusters, the controls beside them, collapse."""
 
-from ugcl.evaluation.collapse import Collapse, diagnose_collapse
-from ugcl.evaluation.compare import Estimate, Outcomes, half_width, standard_error
+from ugcl.evaluation.classification import Evaluation, ManySplits, evaluate_run
 from ugcl.evaluation.controls import CONTROLS, Candidate, FeatureControls
 from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe, predicted_score
+from ugcl.evaluation.run_clusters import ClusterEvaluation, evaluate_clusters
+from ugcl.evaluation.run_links import LinkEvaluation, evaluate_links
+from ugcl.evaluation.statistics import Estimate, Outcomes, half_width, standard_error
 
 __all__ = [
     "CONTROLS",
     "Candidate",
-    "Collapse",
+    "ClusterEvaluation",
     "Estimate",
+    "Evaluation",
     "FeatureControls",
+    "LinkEvaluation",
+    "ManySplits",
     "Outcomes",
     "Protocol",
     "Score",
     "check_split",
-    "diagnose_collapse",
+    "evaluate_clusters",
+    "evaluate_links",
+    "evaluate_run",
     "half_width",
     "linear_probe",
     "predicted_score",

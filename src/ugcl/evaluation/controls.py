@@ -17,9 +17,10 @@ from scipy import linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from ugcl.evaluation.probe import Labels, Split, dense_rows, validation_accuracy
+from ugcl._utils.linalg import dense_rows, ridge_path
+from ugcl.evaluation.probe import Labels, Split, validation_accuracy
 from ugcl.graph import Graph
-from ugcl.scope import normalised_adjacency
+from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.views import FeatureScaling, dense_if_crowded, scale_features, smoothed
 
 CONTROLS = {
@@ -34,7 +35,6 @@ SCALINGS: tuple[FeatureScaling, ...] = ("none", "l2", "tfidf")
 SMOOTHING = {"raw": (0,), "smooth": (1, 2, 3, 5, 10, 15, 20), "pca": (0, 2, 5, 10, 15)}
 """Values of k that each control tries."""
 
-SELF_LOOPS = 2.0
 COMPONENTS = 512
 """Components of the control `pca`."""
 
@@ -43,9 +43,6 @@ MOST_COLUMNS = 1024
 
 NARROW = 2048
 """A matrix of up to so many columns is decomposed exactly."""
-
-RIDGE = (1e-4, 1e-3, 1e-2, 1e-1)
-"""Penalties that the screening tries, relative to the total squared length of the inputs."""
 
 FINALISTS = 3
 """Candidates of each control that the screening leaves for the honest probe."""
@@ -96,7 +93,7 @@ class FeatureControls:
         self, wanted: frozenset[Candidate] | None = None
     ) -> Iterator[tuple[Candidate, Any]]:
         """Every candidate (or those wanted) with its matrix, dense or sparse."""
-        adjacency = normalised_adjacency(self.graph.adjacency, SELF_LOOPS)
+        adjacency = normalised_adjacency(self.graph.adjacency, SMOOTHING_SELF_LOOPS)
         for scaling in SCALINGS:
             scaled = scale_features(self.graph.features, scaling)
             asked = {
@@ -180,22 +177,3 @@ def ridge_validation(matrix: Any, labels: Labels, split: Split) -> float:
         for predicted in ridge_path(rows[0], targets, rows[1]):
             best = max(best, float((predicted.argmax(axis=1) == labels[held]).mean()))
     return 100 * best
-
-
-def ridge_path(
-    train: npt.NDArray[np.float32], targets: npt.NDArray[np.float32], held: npt.NDArray[np.float32]
-) -> Iterator[npt.NDArray[np.float32]]:
-    """Predictions for `held` at every penalty, by the smaller of the two Gram matrices.
-
-    `held X^T (X X^T + p I)^-1 Y` or `held (X^T X + p I)^-1 X^T Y`, all centred.
-    """
-    mean, offset = train.mean(axis=0), targets.mean(axis=0)
-    train, held, targets = train - mean, held - mean, targets - offset
-    if train.shape[0] < train.shape[1]:
-        gram, right, left = train @ train.T, targets, held @ train.T
-    else:
-        gram, right, left = train.T @ train, train.T @ targets, held
-    scale = float(np.trace(gram)) or 1.0
-    for penalty in RIDGE:
-        shifted = gram + penalty * scale * np.eye(gram.shape[0], dtype=np.float32)
-        yield left @ linalg.solve(shifted, right, assume_a="pos") + offset

@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import normalize
 
-from ugcl.evaluation.compare import LEVEL, Estimate, standard_error
+from ugcl.evaluation.statistics import LEVEL, Estimate, standard_error
 
 Pairs = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]

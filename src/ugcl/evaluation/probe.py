@@ -14,15 +14,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 from torch import nn
 
-from ugcl.errors import UGCLError
-from ugcl.suggest import unknown
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.linalg import dense_rows
+from ugcl._utils.suggest import unknown
 
 Protocol = Literal["honest", "paper"]
 Split = Mapping[str, npt.NDArray[np.int64]]
@@ -191,11 +191,6 @@ class TrainingSpan:
         return normalize(rows) if self.row_normalised else rows
 
 
-def dense_rows(rows: Any) -> npt.NDArray[Any]:
-    """Rows of a dense or sparse matrix, as an array."""
-    return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-
-
 def _frozen_copy(probe: LogisticRegression) -> LogisticRegression:
     """The fitted probe as it is now: warm starts overwrite the coefficients of the original."""
     copy = LogisticRegression()
@@ -217,12 +212,12 @@ def _paper_probe(
     weight = torch.empty(int(labels.max()) + 1, train.shape[1], requires_grad=True)
     nn.init.xavier_uniform_(weight, generator=generator)
     bias = torch.zeros(weight.shape[0], requires_grad=True)
-    optimiser = torch.optim.Adam([weight, bias], lr=1e-2, weight_decay=weight_decay)
+    optimizer = torch.optim.Adam([weight, bias], lr=1e-2, weight_decay=weight_decay)
     for _ in range(300):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = nn.functional.cross_entropy(train @ weight.T + bias, targets)
         loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
+        optimizer.step()
 
     def correct(part: str) -> npt.NDArray[np.bool_]:
         with torch.no_grad():

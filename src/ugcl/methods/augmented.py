@@ -10,7 +10,7 @@ import torch
 from torch.nn import Parameter
 from torch.optim import Adam, Optimizer
 
-from ugcl.methods.options import number, share
+from ugcl.methods.options import fraction, number
 from ugcl.methods.recipe import RecipeSettings
 from ugcl.views import Augmenter
 
@@ -19,13 +19,13 @@ from ugcl.views import Augmenter
 class AugmentedSettings(RecipeSettings):
     """How the two views are made, and how weights are kept small."""
 
-    drop_edges_1: float = share("share of edges dropped in the first view")
-    drop_edges_2: float = share("share of edges dropped in the second view")
-    mask_features_1: float = share("share of features masked in the first view")
-    mask_features_2: float = share("share of features masked in the second view")
-    weight_decay: float = number("weight decay of the optimiser", least=0)
+    drop_edges_1: float = fraction("share of edges dropped in the first view")
+    drop_edges_2: float = fraction("share of edges dropped in the second view")
+    mask_features_1: float = fraction("share of features masked in the first view")
+    mask_features_2: float = fraction("share of features masked in the second view")
+    weight_decay: float = number("weight decay of the optimiser", minimum=0)
 
-    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
+    def optimizer(self, parameters: Iterable[Parameter]) -> Optimizer:
         """Adam with the weight decay in the gradient."""
         return Adam(parameters, lr=self.lr, weight_decay=self.weight_decay, fused=True)
 

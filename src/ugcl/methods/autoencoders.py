@@ -21,20 +21,20 @@ from typing import Any
 import torch
 from torch import nn
 
-from ugcl.encoders import DeepGCN, VariationalGCN
-from ugcl.extras import required
+from ugcl._utils.extras import required
+from ugcl.losses import PairDecoder, ReconstructionLoss
 from ugcl.methods.method import Method
-from ugcl.methods.options import whole
+from ugcl.methods.options import integer
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings, graph_with_edges
-from ugcl.objectives import PairDecoder, Reconstruction
+from ugcl.nn import DeepGCN, VariationalGCN
 
 
 @dataclass(frozen=True)
 class AutoencoderSettings(RecipeSettings):
     """What the two autoencoders have."""
 
-    inner: int = whole("width of the first convolution", 1)
+    inner: int = integer("width of the first convolution", 1)
 
 
 def _plain(num_features: int, settings: AutoencoderSettings, generator: torch.Generator) -> DeepGCN:
@@ -48,18 +48,18 @@ def _variational(
     return VariationalGCN(num_features, (settings.inner, settings.hidden), generator)
 
 
-def _objective(settings: AutoencoderSettings, generator: torch.Generator) -> Reconstruction:
+def _objective(settings: AutoencoderSettings, generator: torch.Generator) -> ReconstructionLoss:
     del settings, generator
     models = required("torch_geometric.nn", "gae")
-    return Reconstruction(models.GAE(nn.Identity(), PairDecoder()), variational=False)
+    return ReconstructionLoss(models.GAE(nn.Identity(), PairDecoder()), variational=False)
 
 
 def _variational_objective(
     settings: AutoencoderSettings, generator: torch.Generator
-) -> Reconstruction:
+) -> ReconstructionLoss:
     del settings, generator
     models = required("torch_geometric.nn", "vgae")
-    return Reconstruction(models.VGAE(nn.Identity(), PairDecoder()), variational=True)
+    return ReconstructionLoss(models.VGAE(nn.Identity(), PairDecoder()), variational=True)
 
 
 RECIPE: Recipe[AutoencoderSettings] = Recipe(

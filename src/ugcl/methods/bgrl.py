@@ -25,23 +25,23 @@ import torch
 from torch.nn import Parameter
 from torch.optim import AdamW, Optimizer
 
-from ugcl.encoders import DeepGCN
 from ugcl.graph import Graph
+from ugcl.losses import BootstrapLoss
 from ugcl.methods.augmented import AugmentedSettings, augmentation, augmented_views
 from ugcl.methods.method import Method
-from ugcl.methods.options import share, whole
+from ugcl.methods.options import fraction, integer
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe
-from ugcl.objectives import Bootstrap
+from ugcl.nn import DeepGCN
 
 
 @dataclass(frozen=True)
 class BGRLSettings(AugmentedSettings):
     """BGRL's own."""
 
-    predictor: int = whole("width of the predictor", 1)
-    momentum: float = share("how much of the target stays after an epoch, at the start")
-    warmup: int = whole("epochs in which the learning rate rises", 0)
+    predictor: int = integer("width of the predictor", 1)
+    momentum: float = fraction("how much of the target stays after an epoch, at the start")
+    warmup: int = integer("epochs in which the learning rate rises", 0)
 
     def fitted(self, graph: Graph, given: frozenset[str]) -> BGRLSettings:
         """A warm-up that the user does not name is at most a tenth of the epochs."""
@@ -55,7 +55,7 @@ class BGRLSettings(AugmentedSettings):
             return self.lr * (epoch + 1) / self.warmup
         return self.lr * _half_cosine(epoch - self.warmup, self.epochs - self.warmup)
 
-    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
+    def optimizer(self, parameters: Iterable[Parameter]) -> Optimizer:
         """Adam with the weight decay apart from the gradient."""
         return AdamW(parameters, lr=self.lr, weight_decay=self.weight_decay, fused=True)
 
@@ -70,8 +70,8 @@ def _encoder(num_features: int, settings: BGRLSettings, generator: torch.Generat
     return DeepGCN(num_features, widths, activation="prelu", batch_norm=True, generator=generator)
 
 
-def _objective(settings: BGRLSettings, generator: torch.Generator) -> Bootstrap:
-    return Bootstrap(settings.hidden, predictor=settings.predictor, generator=generator)
+def _objective(settings: BGRLSettings, generator: torch.Generator) -> BootstrapLoss:
+    return BootstrapLoss(settings.hidden, predictor=settings.predictor, generator=generator)
 
 
 def _momentum(settings: BGRLSettings, epoch: int) -> float:

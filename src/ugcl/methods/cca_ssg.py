@@ -17,21 +17,21 @@ from typing import Any
 
 import torch
 
-from ugcl.encoders import DeepGCN
+from ugcl.losses import CCASSGLoss
 from ugcl.methods.augmented import AugmentedSettings, augmentation, augmented_views
 from ugcl.methods.method import Method
-from ugcl.methods.options import number, whole
+from ugcl.methods.options import integer, number
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe
-from ugcl.objectives import Correlation
+from ugcl.nn import DeepGCN
 
 
 @dataclass(frozen=True)
 class CCASSGSettings(AugmentedSettings):
     """CCA-SSG's own."""
 
-    layers: int = whole("convolutions of the encoder", 1)
-    decorrelation: float = number("weight of columns that repeat one another", least=0)
+    layers: int = integer("convolutions of the encoder", 1)
+    decorrelation: float = number("weight of columns that repeat one another", minimum=0)
 
 
 def _encoder(num_features: int, settings: CCASSGSettings, generator: torch.Generator) -> DeepGCN:
@@ -39,9 +39,9 @@ def _encoder(num_features: int, settings: CCASSGSettings, generator: torch.Gener
     return DeepGCN(num_features, widths, activation="relu", last=False, generator=generator)
 
 
-def _objective(settings: CCASSGSettings, generator: torch.Generator) -> Correlation:
+def _objective(settings: CCASSGSettings, generator: torch.Generator) -> CCASSGLoss:
     del generator
-    return Correlation(settings.decorrelation)
+    return CCASSGLoss(settings.decorrelation)
 
 
 RECIPE: Recipe[CCASSGSettings] = Recipe(

@@ -65,7 +65,7 @@ class Classifier(ScaledModel, Predictor):
         groups = [{"params": decayed, "weight_decay": self.weight_decay}]
         return [*groups, {"params": others}] if others else groups
 
-    def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
+    def loss_fn(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The cross-entropy on the training nodes."""
         assert graph.labels is not None
         inputs = self._inputs(graph, device)

@@ -19,10 +19,10 @@ from typing import Any
 
 import torch
 
+from ugcl.losses import BilinearJSD
 from ugcl.methods.method import Method
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
-from ugcl.objectives import BilinearJSD
 from ugcl.scope import normalised_adjacency
 from ugcl.views import Corrupter
 

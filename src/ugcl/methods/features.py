@@ -33,7 +33,7 @@ class SmoothSettings(RawSettings):
     """How far they are smoothed."""
 
     scope: int | Auto = steps_or_auto("the power n of A^n X; auto: n chosen without labels")
-    self_loops: float = number("weight of each node's edge to itself", least=0)
+    self_loops: float = number("weight of each node's edge to itself", minimum=0)
 
 
 class Raw(ScaledModel):

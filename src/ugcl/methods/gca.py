@@ -22,7 +22,7 @@ from ugcl.methods.augmented import augmentation
 from ugcl.methods.grace import PRESETS as GRACE_PRESETS
 from ugcl.methods.grace import GRACESettings, grace_encoder, grace_objective
 from ugcl.methods.method import Method
-from ugcl.methods.options import choice, share
+from ugcl.methods.options import choice, fraction
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe
 from ugcl.views import (
@@ -42,7 +42,7 @@ class GCASettings(GRACESettings):
     """GCA's own."""
 
     centrality: Centrality = choice("what makes a node matter", CENTRALITIES)
-    most_dropped: float = share("the highest probability with which anything is dropped")
+    max_drop: float = fraction("the highest probability with which anything is dropped")
 
 
 def _views(
@@ -56,17 +56,17 @@ def _views(
     nodes = centrality(adjacency, settings.centrality)
     edges = edge_weights(nodes, *edge_ends(adjacency))
     columns = feature_weights(nodes, features)
-    most = settings.most_dropped
+    max_drop = settings.max_drop
     return Augmenter(
         adjacency,
         features,
         drop_edges=(
-            drop_probabilities(edges, settings.drop_edges_1, most),
-            drop_probabilities(edges, settings.drop_edges_2, most),
+            drop_probabilities(edges, settings.drop_edges_1, max_drop),
+            drop_probabilities(edges, settings.drop_edges_2, max_drop),
         ),
         mask_features=(
-            drop_probabilities(columns, settings.mask_features_1, most),
-            drop_probabilities(columns, settings.mask_features_2, most),
+            drop_probabilities(columns, settings.mask_features_1, max_drop),
+            drop_probabilities(columns, settings.mask_features_2, max_drop),
         ),
         self_loops=settings.self_loops,
         seed=seed,
@@ -76,7 +76,7 @@ def _views(
 
 RECIPE: Recipe[GCASettings] = Recipe(views=_views, encoder=grace_encoder, objective=grace_objective)
 
-_OWN: dict[str, Any] = {"centrality": "degree", "most_dropped": 0.7}
+_OWN: dict[str, Any] = {"centrality": "degree", "max_drop": 0.7}
 
 _WIKI_CS: dict[str, Any] = {
     "epochs": 3000,

@@ -21,11 +21,11 @@ from typing import Any
 
 import torch
 
+from ugcl.losses import GroupDiscrimination
 from ugcl.methods.method import Method
-from ugcl.methods.options import share
+from ugcl.methods.options import fraction
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
-from ugcl.objectives import GroupDiscrimination
 from ugcl.scope import normalised_adjacency
 from ugcl.views import Corrupter
 
@@ -34,7 +34,7 @@ from ugcl.views import Corrupter
 class GGDSettings(RecipeSettings):
     """GGD's own."""
 
-    mask_features: float = share("share of features masked in every epoch")
+    mask_features: float = fraction("share of features masked in every epoch")
 
 
 def _views(

@@ -23,27 +23,27 @@ from typing import Any
 
 import torch
 
-from ugcl.encoders import GCN, DeepGCN, Encoder, Linear
 from ugcl.graph import Graph
+from ugcl.losses import GMILoss
 from ugcl.methods.method import Method
-from ugcl.methods.options import All, number, whole, whole_or_all
+from ugcl.methods.options import All, integer, integer_or_all, number
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings, graph_with_edges
-from ugcl.objectives import GraphicalMI
+from ugcl.nn import GCN, DeepGCN, Encoder, Linear
 
 
 @dataclass(frozen=True)
 class GMISettings(RecipeSettings):
     """GMI's own."""
 
-    layers: int = whole("convolutions of the encoder", 1)
-    negatives: int | All = whole_or_all(
+    layers: int = integer("convolutions of the encoder", 1)
+    negatives: int | All = integer_or_all(
         "other nodes whose features each node is compared with in every epoch", 1
     )
-    non_edges: int | All = whole_or_all(
+    non_edges: int | All = integer_or_all(
         "other nodes for each node that stand for all that it is not joined to", 1
     )
-    edge_weight: float = number("weight of the edge term", least=0)
+    edge_weight: float = number("weight of the edge term", minimum=0)
 
     def fitted(self, graph: Graph, given: frozenset[str]) -> GMISettings:
         """Shrink what a preset asks to what the graph has; what the user asks must fit."""
@@ -65,9 +65,9 @@ def _features(num_features: int, settings: GMISettings, generator: torch.Generat
     return Linear(num_features, settings.hidden, generator)
 
 
-def _objective(settings: GMISettings, generator: torch.Generator) -> GraphicalMI:
+def _objective(settings: GMISettings, generator: torch.Generator) -> GMILoss:
     del generator
-    return GraphicalMI(
+    return GMILoss(
         edge_weight=settings.edge_weight,
         negatives=settings.negatives,
         non_edges=settings.non_edges,

@@ -20,14 +20,14 @@ from typing import Any, get_args
 
 import torch
 
-from ugcl.encoders import Activation, DeepGCN
 from ugcl.graph import Graph
+from ugcl.losses import MIN_TEMPERATURE, InfoNCE
 from ugcl.methods.augmented import AugmentedSettings, augmentation, augmented_views
 from ugcl.methods.method import Method
-from ugcl.methods.options import All, choice, number, whole, whole_or_all
+from ugcl.methods.options import All, choice, integer, integer_or_all, number
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe
-from ugcl.objectives import LEAST_TEMPERATURE, NTXent
+from ugcl.nn import Activation, DeepGCN
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class GRACESettings(AugmentedSettings):
     """GRACE's own."""
 
     activation: Activation = choice("after each convolution", get_args(Activation))
-    projector: int = whole("width of the projector", 1)
-    temperature: float = number("temperature of the contrast", least=LEAST_TEMPERATURE)
-    negatives: int | All = whole_or_all(
+    projector: int = integer("width of the projector", 1)
+    temperature: float = number("temperature of the contrast", minimum=MIN_TEMPERATURE)
+    negatives: int | All = integer_or_all(
         "how many random nodes stand for all the others as negatives", 2
     )
 
@@ -55,9 +55,9 @@ def grace_encoder(
     return DeepGCN(num_features, widths, activation=settings.activation, generator=generator)
 
 
-def grace_objective(settings: GRACESettings, generator: torch.Generator) -> NTXent:
+def grace_objective(settings: GRACESettings, generator: torch.Generator) -> InfoNCE:
     """The contrast after a projector."""
-    return NTXent(
+    return InfoNCE(
         settings.hidden,
         projector=settings.projector,
         temperature=settings.temperature,

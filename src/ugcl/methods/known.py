@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.suggest import unknown
 from ugcl.methods.method import Method
-from ugcl.suggest import unknown
 
 METHODS: dict[str, Method] = {}
 

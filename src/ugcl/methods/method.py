@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar
 
-from ugcl.errors import UGCLError
-from ugcl.extras import required
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.extras import required
 from ugcl.graph import Graph
 from ugcl.methods.model import Model, Shape
 from ugcl.methods.options import Option, flag, option_of

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.graph import Graph
 
 
@@ -42,7 +42,7 @@ class Model(nn.Module, ABC):
     def prepare(self, graph: Graph) -> None:
         """Take from the graph that is trained on what stays fixed, such as weights of columns."""
 
-    def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
+    def loss_fn(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The loss of an epoch: a function of the epoch's number and the weights alone.
 
         A model without parameters to descend on does its epoch in it.

@@ -25,11 +25,11 @@ from typing import Any, Literal, get_args
 
 import torch
 
+from ugcl.losses import BilinearJSD
 from ugcl.methods.method import Method
-from ugcl.methods.options import choice, number, whole
+from ugcl.methods.options import choice, integer, number
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
-from ugcl.objectives import BilinearJSD
 from ugcl.scope import (
     diffusion,
     heat_coefficients,
@@ -50,10 +50,10 @@ class MVGRLSettings(RecipeSettings):
         "the second view: personalised PageRank or heat", get_args(Diffusion)
     )
     teleport: float = number(
-        "PageRank: the probability to start anew in a step", least=0.001, below=1
+        "PageRank: the probability to start anew in a step", minimum=0.001, below=1
     )
     heat_time: float = number("heat: for how many steps it spreads", above=0, below=1000)
-    neighbours: int = whole("nodes that are kept of each row of the diffusion", 1)
+    neighbours: int = integer("nodes that are kept of each row of the diffusion", 1)
 
 
 def _adjacencies(settings: MVGRLSettings, adjacency: Any) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ugcl.extras import required
+from ugcl._utils.extras import required
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix
 from ugcl.views import rows_on, smoothed

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 
 All = Literal["all"]
 Auto = Literal["auto"]
 
-_WHOLE = "a whole number of at least {}"
+_INTEGER = "a whole number of at least {}"
 
 
 @dataclass(frozen=True)
@@ -39,42 +39,42 @@ class Option:
             raise UGCLError(f"{name} must be {self.wanted}, not {given!r}") from error
 
 
-def whole(help: str, least: int) -> Any:
-    """A whole number of at least `least`."""
-    return _option(help, _WHOLE.format(least), parse_whole(least), "N")
+def integer(help: str, minimum: int) -> Any:
+    """A whole number of at least `minimum`."""
+    return _option(help, _INTEGER.format(minimum), parse_integer(minimum), "N")
 
 
-def whole_or_all(help: str, least: int) -> Any:
-    """A whole number of at least `least`, or "all"."""
-    return _whole_or(("all",), help, least)
+def integer_or_all(help: str, minimum: int) -> Any:
+    """A whole number of at least `minimum`, or "all"."""
+    return _integer_or(("all",), help, minimum)
 
 
 def scope_or_auto(help: str) -> Any:
     """A number of steps n, "component", "graph", or "auto": n chosen for the graph."""
-    return _whole_or(("component", "graph", "auto"), help, 0)
+    return _integer_or(("component", "graph", "auto"), help, 0)
 
 
 def steps_or_auto(help: str) -> Any:
     """A number of steps n, or "auto": n chosen for the graph."""
-    return _whole_or(("auto",), help, 0)
+    return _integer_or(("auto",), help, 0)
 
 
-def _whole_or(words: tuple[str, ...], help: str, least: int) -> Any:
+def _integer_or(words: tuple[str, ...], help: str, minimum: int) -> Any:
     def parse(given: Any) -> Any:
-        return given if given in words else parse_whole(least)(given)
+        return given if given in words else parse_integer(minimum)(given)
 
     *others, last = (f"'{word}'" for word in words)
     listed = ", ".join(["", *others]) + f" or {last}"
-    return _option(help, _WHOLE.format(least) + listed, parse, "|".join(["N", *words]))
+    return _option(help, _INTEGER.format(minimum) + listed, parse, "|".join(["N", *words]))
 
 
-def share(help: str) -> Any:
+def fraction(help: str) -> Any:
     """A number of at least 0 and below 1."""
-    return number(help, least=0, below=1)
+    return number(help, minimum=0, below=1)
 
 
 def number(
-    help: str, *, above: float | None = None, least: float | None = None, below: float = math.inf
+    help: str, *, above: float | None = None, minimum: float | None = None, below: float = math.inf
 ) -> Any:
     """A finite number, above one number or at least another, and below a third."""
 
@@ -82,13 +82,13 @@ def number(
         value = float(given)
         if isinstance(given, bool) or not math.isfinite(value):
             raise ValueError
-        if (above is not None and value <= above) or (least is not None and value < least):
+        if (above is not None and value <= above) or (minimum is not None and value < minimum):
             raise ValueError
         if value >= below:
             raise ValueError
         return value
 
-    wanted = f"above {above}" if above is not None else f"of at least {least}"
+    wanted = f"above {above}" if above is not None else f"of at least {minimum}"
     wanted += f" and below {below}" if math.isfinite(below) else ""
     return _option(help, f"a number {wanted}", parse, "R")
 
@@ -104,9 +104,11 @@ def choice(help: str, choices: tuple[str, ...]) -> Any:
     return _option(help, "one of " + ", ".join(choices), parse, "|".join(choices))
 
 
-def checked_whole(name: str, given: Any, least: int) -> int:
-    """A whole number of at least `least`, or an error that names it."""
-    value: int = Option("", _WHOLE.format(least), parse_whole(least), "N").value(name, given)
+def check_integer(name: str, given: Any, minimum: int) -> int:
+    """A whole number of at least `minimum`, or an error that names it."""
+    value: int = Option("", _INTEGER.format(minimum), parse_integer(minimum), "N").value(
+        name, given
+    )
     return value
 
 
@@ -125,14 +127,14 @@ def _option(*description: Any) -> Any:
     return field(metadata={"option": Option(*description)})
 
 
-def parse_whole(least: int) -> Callable[[Any], int]:
-    """From text or a number to a whole number of at least `least`."""
+def parse_integer(minimum: int) -> Callable[[Any], int]:
+    """From text or a number to a whole number of at least `minimum`."""
 
     def parse(given: Any) -> int:
         value = int(given)
         if isinstance(given, bool) or (not isinstance(given, str) and given != value):
             raise ValueError
-        if not least <= value < 2**63:
+        if not minimum <= value < 2**63:
             raise ValueError
         return value
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.suggest import unknown
 from ugcl.graph import Graph
 from ugcl.methods.settings import Settings
-from ugcl.suggest import unknown
 
 DEFAULT_PRESET = "fast"
 

@@ -11,15 +11,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ugcl.encoders import GCN, Encoder
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods.options import Auto, choice, number, scope_or_auto, whole
+from ugcl.losses import Loss, unit_rows
+from ugcl.methods.options import Auto, choice, integer, number, scope_or_auto
 from ugcl.methods.scaled import ScaledModel, feature_scaling
 from ugcl.methods.settings import TrainedSettings
-from ugcl.objectives import Objective, unit_rows
+from ugcl.nn import GCN, Encoder
 from ugcl.scope import Power, Scope, ScopeName, normalised_adjacency, scope_of
-from ugcl.views import Drawn, FeatureScaling, View, Views, WithEdges
+from ugcl.views import FeatureScaling, Sample, View, ViewSampler, WithEdges
 
 Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
 
@@ -35,8 +35,8 @@ class RecipeSettings(TrainedSettings):
     readout_scope: int | ScopeName | Auto = scope_or_auto(
         "scope of the embeddings H + A^n H (default: the preset's, for ugcl the scope)"
     )
-    hidden: int = whole("width D' of the encoder", 1)
-    self_loops: float = number("weight of each node's edge to itself", least=0)
+    hidden: int = integer("width D' of the encoder", 1)
+    self_loops: float = number("weight of each node's edge to itself", minimum=0)
     feature_scaling: FeatureScaling = feature_scaling()
     readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
 
@@ -64,7 +64,7 @@ class ViewsOf(Protocol[S_contra]):
         *,
         seed: int,
         device: torch.device | str,
-    ) -> Views:
+    ) -> ViewSampler:
         """The views.
 
         Args:
@@ -106,7 +106,7 @@ class Recipe(Generic[S]):
 
     views: ViewsOf[S]
     encoder: Callable[[int, S, torch.Generator], Encoder]
-    objective: Callable[[S, torch.Generator], Objective]
+    objective: Callable[[S, torch.Generator], Loss]
     auxiliary: Callable[[int, S, torch.Generator], Encoder] | None = None
     secondary: Callable[[int, S, torch.Generator], Encoder] | None = None
     embedded: EmbeddedOf[S] | None = None
@@ -131,7 +131,7 @@ class RecipeModel(ScaledModel, Generic[S]):
             self.auxiliary.requires_grad_(recipe.momentum is None)
         self.objective = recipe.objective(settings, generator)
 
-    def loss(self, drawn: Drawn) -> Tensor:
+    def loss(self, drawn: Sample) -> Tensor:
         """The mean over views of the objective between H and the contexts in the next view."""
         views = drawn.views
         hidden = self._encoded(views)
@@ -161,12 +161,12 @@ class RecipeModel(ScaledModel, Generic[S]):
         """The encoder of the view that stands in this place."""
         return self.primary if place == 0 or self.secondary is None else self.secondary
 
-    def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
+    def loss_fn(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """The loss of an epoch: a function of the epoch's number and the weights alone."""
         views = self.views(graph, device)
         return lambda epoch: self.loss(views.draw(views.rng(epoch)))
 
-    def views(self, graph: Graph, device: torch.device | str) -> Views:
+    def views(self, graph: Graph, device: torch.device | str) -> ViewSampler:
         """The views of training on a graph."""
         features = self.raw(graph)
         return self.recipe.views(

@@ -10,9 +10,9 @@ from typing import Any, Self
 from torch.nn import Parameter
 from torch.optim import Adam, Optimizer
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods.options import flag, number, option_of, whole
+from ugcl.methods.options import flag, integer, number, option_of
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Settings:
 class TrainedSettings(Settings):
     """What every method has that is trained."""
 
-    epochs: int = whole("training steps", 0)
+    epochs: int = integer("training steps", 0)
     lr: float = number("learning rate of the optimiser", above=0)
-    patience: int = whole(
+    patience: int = integer(
         "stop after this many epochs without a lower loss and keep the last weights; 0: never", 0
     )
 
@@ -75,7 +75,7 @@ class TrainedSettings(Settings):
         del epoch
         return self.lr
 
-    def optimiser(self, parameters: Iterable[Parameter]) -> Optimizer:
+    def optimizer(self, parameters: Iterable[Parameter]) -> Optimizer:
         """Adam, each step of it one pass over the parameters."""
         return Adam(parameters, lr=self.lr, fused=True)
 

@@ -29,12 +29,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ugcl.errors import UGCLError
-from ugcl.extras import required
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.extras import required
 from ugcl.graph import Graph
 from ugcl.methods.method import Method
 from ugcl.methods.model import Model, Shape
-from ugcl.methods.options import number, whole
+from ugcl.methods.options import integer, number
 from ugcl.methods.presets import Preset
 from ugcl.methods.settings import TrainedSettings
 from ugcl.views import Walker
@@ -45,7 +45,7 @@ LOWEST_RATE = 0.01
 LONGEST = 10_000
 """gensim cuts longer sentences."""
 
-MOST_PAIRS = 4096
+MAX_PAIRS = 4096
 """Pairs of nodes that the loss is estimated on."""
 
 
@@ -53,13 +53,13 @@ MOST_PAIRS = 4096
 class DeepWalkSettings(TrainedSettings):
     """What walks and skip-gram need."""
 
-    hidden: int = whole("width D' of the embeddings", 1)
-    walk_length: int = whole("nodes of a walk", 2)
-    window: int = whole("how far apart in a walk two nodes are near each other", 1)
-    negatives: int = whole(
+    hidden: int = integer("width D' of the embeddings", 1)
+    walk_length: int = integer("nodes of a walk", 2)
+    window: int = integer("how far apart in a walk two nodes are near each other", 1)
+    negatives: int = integer(
         "random nodes that each pair of near ones is told from; 0: a hierarchical softmax", 0
     )
-    workers: int = whole("threads of the skip-gram; more than one: not the same bits again", 1)
+    workers: int = integer("threads of the skip-gram; more than one: not the same bits again", 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,9 +79,9 @@ class DeepWalkSettings(TrainedSettings):
 class Node2vecSettings(DeepWalkSettings):
     """What walks that look back need."""
 
-    p: float = number("how unlikely a walk goes straight back", least=1e-6, below=1e7)
+    p: float = number("how unlikely a walk goes straight back", minimum=1e-6, below=1e7)
     q: float = number(
-        "how unlikely a walk goes away from where it came from", least=1e-6, below=1e7
+        "how unlikely a walk goes away from where it came from", minimum=1e-6, below=1e7
     )
 
 
@@ -113,7 +113,7 @@ class SkipGram(Model):
         """Remember which graph the rows belong to."""
         self.trained_on.copy_(_digest(graph))
 
-    def pretext(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
+    def loss_fn(self, graph: Graph, device: torch.device | str) -> Callable[[int], Tensor]:
         """An epoch of skip-gram on new walks, and the loss after it."""
         del device  # gensim computes on the CPU
         chosen = self.settings
@@ -163,7 +163,7 @@ class SkipGram(Model):
     def _loss(self, words: Any, walks: npt.NDArray[np.int64], rng: np.random.Generator) -> float:
         """The mean over random pairs in the window of `-log P(near | node)`, estimated."""
         length, window = walks.shape[1], min(self.settings.window, walks.shape[1] - 1)
-        count = min(MOST_PAIRS, walks.size)
+        count = min(MAX_PAIRS, walks.size)
         rows, apart = rng.integers(walks.shape[0], size=count), rng.integers(1, window + 1, count)
         first = rng.integers(length - apart)
         nodes, near = walks[rows, first], walks[rows, first + apart]

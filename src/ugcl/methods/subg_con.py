@@ -23,11 +23,11 @@ from typing import Any
 import torch
 
 from ugcl.graph import Graph
+from ugcl.losses import MarginLoss
 from ugcl.methods.method import Method
-from ugcl.methods.options import All, number, whole, whole_or_all
+from ugcl.methods.options import All, integer, integer_or_all, number
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
-from ugcl.objectives import Margin
 from ugcl.views import Subgraphs, SubgraphSampler, View, centre_view, remembered
 
 
@@ -35,10 +35,10 @@ from ugcl.views import Subgraphs, SubgraphSampler, View, centre_view, remembered
 class SubGConSettings(RecipeSettings):
     """SubG-Con's own."""
 
-    sample: int | All = whole_or_all("nodes whose subgraphs are drawn in every epoch", 2)
-    subgraph: int = whole("nodes of a subgraph at most, with the one that it is around", 2)
+    sample: int | All = integer_or_all("nodes whose subgraphs are drawn in every epoch", 2)
+    subgraph: int = integer("nodes of a subgraph at most, with the one that it is around", 2)
     teleport: float = number(
-        "PageRank: the probability to start anew in a step", least=0.001, below=1
+        "PageRank: the probability to start anew in a step", minimum=0.001, below=1
     )
     margin: float = number("how much better a node must fit its own subgraph", above=0)
 
@@ -78,9 +78,9 @@ def _embedded(
     return (centre_view(subgraphs, adjacency, features, settings.self_loops, device),)
 
 
-def _objective(settings: SubGConSettings, generator: torch.Generator) -> Margin:
+def _objective(settings: SubGConSettings, generator: torch.Generator) -> MarginLoss:
     del generator
-    return Margin(settings.margin)
+    return MarginLoss(settings.margin)
 
 
 RECIPE: Recipe[SubGConSettings] = Recipe(

@@ -18,12 +18,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.methods import networks
 from ugcl.methods.classifier import Classifier
 from ugcl.methods.method import Method
 from ugcl.methods.model import Shape
-from ugcl.methods.options import number, share, whole
+from ugcl.methods.options import fraction, integer, number
 from ugcl.methods.presets import Preset
 from ugcl.methods.scaled import feature_scaling
 from ugcl.methods.settings import TrainedSettings
@@ -34,34 +34,34 @@ from ugcl.views import FeatureScaling
 class SupervisedSettings(TrainedSettings):
     """What all of them have."""
 
-    patience: int = whole(
+    patience: int = integer(
         "stop after this many epochs without a lower loss on validation nodes; 0: never", 0
     )
     feature_scaling: FeatureScaling = feature_scaling()
-    weight_decay: float = number("weight of the squared weights in the loss", least=0)
+    weight_decay: float = number("weight of the squared weights in the loss", minimum=0)
 
 
 @dataclass(frozen=True)
 class MLPSettings(SupervisedSettings):
     """Those of two layers."""
 
-    hidden: int = whole("width D' of the penultimate layer", 1)
-    dropout: float = share("share of each layer's inputs that is dropped in training")
+    hidden: int = integer("width D' of the penultimate layer", 1)
+    dropout: float = fraction("share of each layer's inputs that is dropped in training")
 
 
 @dataclass(frozen=True)
 class GCNSettings(MLPSettings):
     """Those of two convolutions."""
 
-    self_loops: float = number("weight of each node's edge to itself", least=0)
+    self_loops: float = number("weight of each node's edge to itself", minimum=0)
 
 
 @dataclass(frozen=True)
 class GATSettings(MLPSettings):
     """Those of two layers of attention."""
 
-    heads: int = whole("heads of the first layer, which share its width", 1)
-    out_heads: int = whole("heads of the second layer, of which the mean is taken", 1)
+    heads: int = integer("heads of the first layer, which share its width", 1)
+    out_heads: int = integer("heads of the second layer, of which the mean is taken", 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,8 +76,8 @@ class GATSettings(MLPSettings):
 class SGCSettings(SupervisedSettings):
     """Those of a linear layer on `A^K X`."""
 
-    steps: int = whole("K, the power of the adjacency", 0)
-    self_loops: float = number("weight of each node's edge to itself", least=0)
+    steps: int = integer("K, the power of the adjacency", 0)
+    self_loops: float = number("weight of each node's edge to itself", minimum=0)
 
 
 def _learner(

@@ -12,11 +12,11 @@ from typing import Any, get_args
 import torch
 
 from ugcl.graph import Graph
+from ugcl.losses import MIN_TEMPERATURE, CosineContrast
 from ugcl.methods.method import Method
-from ugcl.methods.options import All, choice, number, whole_or_all
+from ugcl.methods.options import All, choice, integer_or_all, number
 from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
 from ugcl.methods.ugcl_presets import UGCL_PRESETS
-from ugcl.objectives import LEAST_TEMPERATURE, CosineContrast
 from ugcl.scope import Context, scope_of
 from ugcl.views import Normalisation, Sampling, Subsampler
 
@@ -25,7 +25,7 @@ from ugcl.views import Normalisation, Sampling, Subsampler
 class UGCLSettings(RecipeSettings):
     """Every choice that the paper, the authors' code and we make differently."""
 
-    sample: int | All = whole_or_all("nodes S of the subgraph drawn in every epoch", 2)
+    sample: int | All = integer_or_all("nodes S of the subgraph drawn in every epoch", 2)
     sampling: Sampling = choice(
         "how its nodes are drawn: at random, a window of numbers, balls around random nodes",
         get_args(Sampling),
@@ -37,8 +37,8 @@ class UGCLSettings(RecipeSettings):
     context: Context = choice(
         "contextual view in training: power A^n H, lazy ((I+A)/2)^n H", get_args(Context)
     )
-    temperature: float = number("temperature of the contrast", least=LEAST_TEMPERATURE)
-    negatives: int | All = whole_or_all(
+    temperature: float = number("temperature of the contrast", minimum=MIN_TEMPERATURE)
+    negatives: int | All = integer_or_all(
         "how many random nodes stand for all the others as negatives", 2
     )
 

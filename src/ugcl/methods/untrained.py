@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from ugcl.errors import UGCLError
-from ugcl.extras import required
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.extras import required
+from ugcl._utils.suggest import unknown
 from ugcl.graph import Graph
 from ugcl.methods.known import METHODS, method_named
 from ugcl.methods.method import Method
@@ -20,7 +21,6 @@ from ugcl.methods.options import Option
 from ugcl.methods.presets import Preset
 from ugcl.methods.recipe import RecipeSettings
 from ugcl.methods.settings import Settings, TrainedSettings
-from ugcl.suggest import unknown
 
 DEFAULT_RECIPE = "ugcl"
 

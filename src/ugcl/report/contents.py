@@ -13,20 +13,21 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, with_labels
-from ugcl.errors import UGCLError
+from ugcl.evaluation import Evaluation, evaluate_run
 from ugcl.graph import Graph
 from ugcl.report.layout import layout, nearest_of_all
-from ugcl.runs import Evaluation, LoadedRun, evaluate_run
+from ugcl.runs import LoadedRun
 from ugcl.selection import BEST, Survey, survey
 
-MOST_NODES = 100_000
+MAX_NODES = 100_000
 """Nodes that a map shows; of more, so many are drawn at random."""
 
-MOST_TEXT = 5_000_000
+MAX_TEXT = 5_000_000
 """Bytes of ids on a page; where they are longer, fewer nodes are shown."""
 
-NEIGHBOURS, MOST_PAIRS = 10, 600_000
+NEIGHBOURS, MAX_PAIRS = 10, 600_000
 """Neighbours that a page lists for a node, and for all nodes of all maps together: the file is to
 stay below 15 MB."""
 
@@ -140,7 +141,7 @@ def gather(
             )
     graph, missing = _graph(first, labels, data_root)
     nodes = _nodes(first, graph, seed)
-    k = max(1, min(NEIGHBOURS, MOST_PAIRS // (len(nodes.shown) * len(runs))))
+    k = max(1, min(NEIGHBOURS, MAX_PAIRS // (len(nodes.shown) * len(runs))))
     views = tuple(
         _view(name, run, nodes, k, threads, seed, tell)
         for name, run in zip(_names(runs), runs, strict=True)
@@ -170,7 +171,7 @@ def _nodes(run: LoadedRun, graph: Graph | None, seed: int) -> Nodes:
     ids = run.ids()
     shown = np.arange(len(ids))
     text = sum(len(str(name).encode()) for name in ids.tolist())
-    most = min(MOST_NODES, len(ids) * MOST_TEXT // max(text, 1))
+    most = min(MAX_NODES, len(ids) * MAX_TEXT // max(text, 1))
     if len(ids) > most:
         rng = np.random.default_rng(seed)
         shown = np.sort(rng.choice(len(ids), most, replace=False))

@@ -11,7 +11,7 @@ import torch
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.preprocessing import normalize
 
-from ugcl.extras import required
+from ugcl._utils.extras import required
 
 COLUMNS = 50
 """Leading directions that the map is made from: the rest is mostly noise."""

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from jinja2 import Environment
 
-from ugcl.evaluation import CONTROLS, Estimate
-from ugcl.files import write_text
+from ugcl._utils.files import write_text
+from ugcl.evaluation import CONTROLS, Estimate, Evaluation
 from ugcl.report.contents import Gathered, RunView
 from ugcl.report.svg import Line, line_chart
-from ugcl.runs import Evaluation, RunConfig
+from ugcl.runs import RunConfig
 from ugcl.selection import BEST
 
 

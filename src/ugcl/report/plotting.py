@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 
 ENDINGS = (".png", ".svg", ".pdf")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ugcl.files import atomic
+from ugcl._utils.files import atomic
 from ugcl.report.plotting import check_plotting
 from ugcl.selection import BEST, ESTIMATORS, Survey
 

@@ -14,15 +14,15 @@ import numpy.typing as npt
 import tomli_w
 import torch
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data import DATASETS, GraphFiles, SplitKind, hold_out_edges, load_graph, split_of
 from ugcl.data.splits import Split
-from ugcl.errors import UGCLError
+from ugcl.engine import resolve_device
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, Model, Settings, Shape, method_named
-from ugcl.methods.options import checked_whole, flag
+from ugcl.methods.options import check_integer, flag
 from ugcl.runs.learned import labels_fingerprint, split_kind
 from ugcl.selection import Choice, resolve_scope
-from ugcl.training import resolve_device
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class RunConfig:
         if self.files:
             GraphFiles.from_values(self.graph, self.files)
         for name, least in (("seed", 0), ("threads", 1), ("split_seed", 0)):
-            checked_whole(name, getattr(self, name), least)
+            check_integer(name, getattr(self, name), least)
         if not isinstance(self.hold_out_edges, float) or not 0 <= self.hold_out_edges < 1:
             raise UGCLError(
                 f"hold_out_edges must be at least 0 and below 1, not {self.hold_out_edges!r}"

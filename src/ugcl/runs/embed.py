@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, load_graph
-from ugcl.data.own.nodes import Like
-from ugcl.errors import UGCLError
+from ugcl.data.readers.nodes import Like
 from ugcl.graph import Graph
 from ugcl.methods import method_named
 from ugcl.runs.folder import Run

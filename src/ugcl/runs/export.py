@@ -13,8 +13,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from ugcl.errors import UGCLError
-from ugcl.files import atomic, check_writable, write_csr, write_npy, write_text
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import atomic, check_writable, write_csr, write_npy, write_text
 
 ROWS = 2**14
 """Rows that are written at a time."""

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from ugcl.errors import UGCLError
-from ugcl.files import atomic, write_csr, write_json, write_npy, write_text
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import atomic, write_csr, write_json, write_npy, write_text
 from ugcl.graph import Graph
 from ugcl.methods import Model, Shape
 from ugcl.runs.config import RunConfig

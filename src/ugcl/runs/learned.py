@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
+from ugcl._utils.errors import UGCLError
 from ugcl.data import SplitKind, split_of
 from ugcl.data.splits import Split, has_own_split, random_kind
-from ugcl.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods import method_named
 

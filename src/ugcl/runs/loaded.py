@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ugcl.errors import UGCLError
-from ugcl.extras import required
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.extras import required
+from ugcl._utils.suggest import unknown
+from ugcl.engine import resolve_device
 from ugcl.graph import Graph
 from ugcl.runs.embed import embed_graph
 from ugcl.runs.export import check_ending, write_embeddings
 from ugcl.runs.folder import Run
 from ugcl.runs.neighbors import indexed_nearest, nearest
-from ugcl.suggest import unknown
-from ugcl.training import resolve_device
 
 FEW = 100_000
 """Up to so many ids are searched for one that is spelt like an unknown one."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ugcl.errors import UGCLError
-from ugcl.extras import required
-from ugcl.files import atomic
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.extras import required
+from ugcl._utils.files import atomic
 from ugcl.runs.folder import Run
 
 BLOCK = 2**26

@@ -14,15 +14,14 @@ from typing import Any
 
 import torch
 
-from ugcl.errors import UGCLError
-from ugcl.evaluation import diagnose_collapse
-from ugcl.files import write_npy, write_text
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import write_npy, write_text
+from ugcl._utils.provenance import source_commit
+from ugcl.engine import Checkpoint, LoopState, Outcome, diagnose_collapse, train
 from ugcl.graph import Graph
 from ugcl.methods import Predictor, Shape, method_named
-from ugcl.provenance import source_commit
 from ugcl.runs.config import RunConfig
 from ugcl.runs.folder import HELD_OUT, Run, all_finite
-from ugcl.training import Checkpoint, LoopState, Outcome, train
 
 
 class Reporter:

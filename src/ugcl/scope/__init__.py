@@ -1,6 +1,6 @@
 """Contextual scope: how far around a node its context reaches."""
 
-from ugcl.scope.adjacency import normalised_adjacency, with_self_loops
+from ugcl.scope.adjacency import SMOOTHING_SELF_LOOPS, normalised_adjacency, with_self_loops
 from ugcl.scope.bound import average_degree, lower_bound, lower_bounds, sparsity
 from ugcl.scope.component import (
     ComponentSubspace,
@@ -15,6 +15,7 @@ from ugcl.scope.scopes import Component, Power, Scope, ScopeName, WholeGraph, sc
 from ugcl.scope.spectrum import Decay, measured_decay, second_eigenvalue
 
 __all__ = [
+    "SMOOTHING_SELF_LOOPS",
     "Component",
     "ComponentSubspace",
     "Context",

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+SMOOTHING_SELF_LOOPS = 2.0
+"""Weight of the self-loops where features are smoothed without training: `A^k X`."""
+
 
 def normalised_adjacency(adjacency: Any, self_loops: float = 1.0) -> Any:
     """`D^-1/2 (A + c I) D^-1/2` with D the row sums of `A + c I`.

@@ -43,7 +43,7 @@ from typing import Any
 
 import numpy as np
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 
 
 def lower_bound(homophily: float, degree: float, n: int) -> float:
@@ -60,7 +60,7 @@ def lower_bound(homophily: float, degree: float, n: int) -> float:
     return lower_bounds(homophily, degree, n)[-1]
 
 
-def lower_bounds(homophily: float, degree: float, most: int) -> list[float]:
+def lower_bounds(homophily: float, degree: float, max_n: int) -> list[float]:
     """`lower_bound` for n = 1 to `most`.
 
     With q_n = d^n / sum_k d^k the weight of the longest distance and z = d q_(n-1),
@@ -77,12 +77,12 @@ def lower_bounds(homophily: float, degree: float, most: int) -> list[float]:
             f"the average degree must be a number above 0, not {degree}: without edges there is "
             "no context"
         )
-    if most < 1:
-        raise UGCLError(f"n must be at least 1, not {most}: a scope reaches 1 hop or more")
+    if max_n < 1:
+        raise UGCLError(f"n must be at least 1, not {max_n}: a scope reaches 1 hop or more")
     rate, weight = float(homophily), 1.0
     bound = rate
     bounds = [bound]
-    for n in range(2, most + 1):
+    for n in range(2, max_n + 1):
         ratio = degree * weight
         weight = ratio / (1 + ratio)
         bound = (bound + ratio * rate**n) / (1 + ratio)

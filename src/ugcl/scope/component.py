@@ -11,7 +11,7 @@ import torch
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.sparse import SparseMatrix
 
 TOLERANCE = 1e-4

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import stdtrit
 
-from ugcl.errors import UGCLError
-from ugcl.validation import UNLABELLED, checked_labels
+from ugcl._utils.errors import UGCLError
+from ugcl.graph.validation import UNLABELLED, checked_labels
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -119,13 +119,13 @@ class ContextualHomophily:
 def contextual_homophily(
     adjacency: Any,
     labels: npt.ArrayLike,
-    most: int = 20,
+    max_n: int = 20,
     *,
     sample: int | Literal["all"] | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ContextualHomophily:
-    """Measure the contextual homophily rate (Definition 1) for n = 1 to `most`.
+    """Measure the contextual homophily rate (Definition 1) for n = 1 to `max_n`.
 
         P_n(i) = |{j in N_n(i): y_j = y_i}| / |N_n(i)|,
 
@@ -134,21 +134,21 @@ def contextual_homophily(
 
     A block of up to 2,048 sources is one breadth-first search: every node holds a bit for each
     source that has reached it, and a hop is the OR of its own bits and its neighbours'. With M
-    sources and h hops until nothing new is reached (at most `most`), it costs O(h M (N + E) / 64)
+    sources and h hops until nothing new is reached (at most `max_n`), it costs O(h M (N + E) / 64)
     operations on words and O(h M N) on bytes. Memory besides the result: O(N + E).
 
     Args:
         adjacency: A, symmetric, N x N, SciPy sparse.
         labels: class of each node, N whole numbers, `UNLABELLED` where it is not known.
-        most: the largest n.
+        max_n: the largest n.
         sample: how many of the labelled nodes to draw as sources, or "all" of them. By default
             all in a graph of up to 20,000 nodes and 2,000 in a larger one.
         seed: the seed of the draw.
         progress: told after each block how many sources are done, and of how many.
     """
     known = _checked(adjacency, labels)
-    if most < 1:
-        raise UGCLError(f"the largest n must be at least 1 hop, not {most}")
+    if max_n < 1:
+        raise UGCLError(f"the largest n must be at least 1 hop, not {max_n}")
     labelled = np.flatnonzero(known != UNLABELLED)
     if not labelled.size:
         raise UGCLError("no node has a label, so homophily cannot be measured: give labels")
@@ -157,12 +157,12 @@ def contextual_homophily(
     own = class_of[np.searchsorted(labelled, sources)]
     groups, first = _groups(labelled, class_of)
     looped = (adjacency + sp.eye_array(known.size, format="csr")).tocsr()
-    rates = np.full((most, sources.size), np.nan)
-    plurality = np.zeros((most, sources.size), dtype=bool)
+    rates = np.full((max_n, sources.size), np.nan)
+    plurality = np.zeros((max_n, sources.size), dtype=bool)
     size = 64 * min(WORDS, max(LEAST_WORDS, BLOCK_BYTES // (8 * known.size)))
     for start in range(0, sources.size, size):
         block = slice(start, min(start + size, sources.size))
-        for hop, reached in enumerate(_hops(looped, sources[block], most)):
+        for hop, reached in enumerate(_hops(looped, sources[block], max_n)):
             counts = _class_counts(reached, groups, first)
             rates[hop:, block], plurality[hop:, block] = _of_own_class(counts, own[block])
         if progress is not None:
@@ -196,8 +196,8 @@ def _groups(labelled: Ints, class_of: Ints) -> tuple[list[Ints], Ints]:
     return np.split(labelled[np.argsort(class_of)], np.concatenate(starts)[1:]), first
 
 
-def _hops(looped: Any, sources: Ints, most: int) -> Iterator[Bits]:
-    """Who has reached each node within 1, 2, ... hops, until `most` or until nothing is new.
+def _hops(looped: Any, sources: Ints, max_n: int) -> Iterator[Bits]:
+    """Who has reached each node within 1, 2, ... hops, until `max_n` or until nothing is new.
 
     Bit s % 8 of byte s / 8 in row v says that source s is within n hops of node v. The array is
     used again two hops later.
@@ -205,7 +205,7 @@ def _hops(looped: Any, sources: Ints, most: int) -> Iterator[Bits]:
     Args:
         looped: A + I, CSR; every node has a neighbour then, as `reduceat` needs.
         sources: distinct node numbers.
-        most: the largest n.
+        max_n: the largest n.
     """
     reached = np.zeros((looped.shape[0], -(-sources.size // 64)), dtype=np.uint64)
     number = np.arange(sources.size)
@@ -214,7 +214,7 @@ def _hops(looped: Any, sources: Ints, most: int) -> Iterator[Bits]:
     at_once = max(1, GATHER_BYTES // (8 * reached.shape[1]))
     rows = np.searchsorted(looped.indptr, np.arange(0, looped.nnz, at_once))
     spans = list(itertools.pairwise(np.unique([*rows, looped.shape[0]]).tolist()))
-    for _ in range(most):
+    for _ in range(max_n):
         for start, stop in spans:
             begin, end = looped.indptr[start], looped.indptr[stop]
             neighbours = reached[looped.indices[begin:end]]

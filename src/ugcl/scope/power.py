@@ -10,7 +10,7 @@ import torch
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.sparse import SparseMatrix, multiply
 
 Context = Literal["power", "lazy"]

@@ -33,7 +33,7 @@ import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
 from ugcl.scope.component import ComponentSubspace, component_basis, to_scipy
 from ugcl.sparse import SparseMatrix
 

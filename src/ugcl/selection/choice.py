@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MOST = 20
+MAX_N = 20
 """The largest n that is looked at."""
 
 

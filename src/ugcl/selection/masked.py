@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ugcl.evaluation.controls import ridge_path
+from ugcl._utils.linalg import ridge_path
 from ugcl.selection.readouts import COLUMNS, Matrix, Readouts, sketch
 
 TARGETS = 32
@@ -55,7 +55,7 @@ def masked_features(
     Cost of a repetition: O(most nnz(A) 128) and regressions on at most 24,000 nodes.
     """
     repeats = repeats or (FEWER if readouts.graph.num_nodes >= LARGE else REPEATS)
-    scores = np.empty((repeats, readouts.most + 1))
+    scores = np.empty((repeats, readouts.max_n + 1))
     for repeat in range(repeats):
         half = halves(readouts, seed, repeat)
         start = readouts.encode(sketch(readouts.part(half.seen), COLUMNS))

@@ -12,11 +12,10 @@ import numpy.typing as npt
 import torch
 from sklearn.utils.extmath import randomized_svd
 
-from ugcl.evaluation.controls import SELF_LOOPS
-from ugcl.evaluation.probe import dense_rows
+from ugcl._utils.linalg import dense_rows
 from ugcl.graph import Graph
-from ugcl.scope import normalised_adjacency
-from ugcl.selection.choice import MOST
+from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
+from ugcl.selection.choice import MAX_N
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import scale_features
 
@@ -31,7 +30,7 @@ class Readouts:
     """A graph's features and its normalised adjacency, to be read out at n = 0, ..., `most`."""
 
     graph: Graph
-    most: int = MOST
+    max_n: int = MAX_N
 
     @cached_property
     def features(self) -> Any:
@@ -53,7 +52,7 @@ class Readouts:
     def adjacency(self) -> SparseMatrix:
         """The normalised adjacency."""
         return SparseMatrix.from_scipy(
-            normalised_adjacency(self.graph.adjacency, SELF_LOOPS), symmetric=True
+            normalised_adjacency(self.graph.adjacency, SMOOTHING_SELF_LOOPS), symmetric=True
         )
 
     @cached_property
@@ -76,9 +75,9 @@ class Readouts:
         rows = slice(None) if nodes is None else torch.from_numpy(nodes)
         start = torch.from_numpy(hidden)
         context, other = start.clone(), torch.empty_like(start)
-        for n in range(self.most + 1):
+        for n in range(self.max_n + 1):
             yield ((start[rows] + context[rows]) / 2).numpy()
-            if n < self.most:
+            if n < self.max_n:
                 multiply(matrix, context, out=other)
                 context, other = other, context
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ from ugcl.scope import (
     lower_bounds,
     sparsity,
 )
-from ugcl.selection.choice import MOST, Choice
-from ugcl.selection.free import BEST, ESTIMATORS, estimated
-from ugcl.selection.lemma import (
+from ugcl.selection.choice import MAX_N, Choice
+from ugcl.selection.label_free import BEST, ESTIMATORS, Estimator, estimated
+from ugcl.selection.paper_rule import (
     Degree,
     degree_of,
     entering,
@@ -29,7 +30,6 @@ from ugcl.selection.lemma import (
     training_labels_rule,
 )
 from ugcl.selection.readouts import Readouts
-from ugcl.selection.trained import DEEP
 
 Curve = list[float | None]
 
@@ -121,8 +121,8 @@ def survey(
     train: npt.NDArray[np.int64] | None = None,
     sample: int | None = None,
     convention: Degree = "average",
-    most: int = MOST,
-    deep: bool = False,
+    max_n: int = MAX_N,
+    trained: Mapping[str, tuple[Estimator, str]] = MappingProxyType({}),
     estimators: Sequence[str] = tuple(ESTIMATORS),
     tell: Callable[[str], None] = lambda text: None,
     progress: Callable[[int, int], None] | None = None,
@@ -134,8 +134,8 @@ def survey(
         train: the nodes whose labels a user has, for the rule from training labels.
         sample: S, where Lemma 1 is to be that of a random sample of S nodes.
         convention: which degree enters Lemma 1.
-        most: the largest n.
-        deep: also ask the estimators that train.
+        max_n: the largest n.
+        trained: further estimators, for example `ugcl.study.TRAINED_CRITERIA`.
         estimators: those without training that are asked; the best must be among them.
         tell: is told what takes time.
         progress: is told how many of how many nodes' neighbourhoods have been counted.
@@ -146,24 +146,24 @@ def survey(
     degree = degree_of(adjacency, sample, convention)
     bounds = None
     if homophily is not None and degree > 0:
-        bounds = lower_bounds(*entering(homophily, adjacency, sample, convention), most)
+        bounds = lower_bounds(*entering(homophily, adjacency, sample, convention), max_n)
     measured = None
     if labels is not None and graph.num_classes:
         tell("counting neighbourhoods")
-        measured = contextual_homophily(adjacency, labels, most, progress=progress)
+        measured = contextual_homophily(adjacency, labels, max_n, progress=progress)
     choices = [
-        paper_rule(adjacency, labels, sample=sample, convention=convention, most=most),
+        paper_rule(adjacency, labels, sample=sample, convention=convention, max_n=max_n),
         training_labels_rule(
-            adjacency, labels, train, sample=sample, convention=convention, most=most
+            adjacency, labels, train, sample=sample, convention=convention, max_n=max_n
         ),
     ]
-    readouts = Readouts(graph, most)
+    readouts = Readouts(graph, max_n)
     for name in estimators:
         tell(f"asking {name}")
         choices.append(estimated(readouts, name))
-    for name in DEEP if deep else ():
+    for name in trained:
         tell(f"asking {name}")
-        choices.append(estimated(readouts, name, DEEP))
+        choices.append(estimated(readouts, name, trained))
     return Survey(
         graph,
         int(components),

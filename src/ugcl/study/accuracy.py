@@ -13,15 +13,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable, write_json
+from ugcl._utils.provenance import source_commit
 from ugcl.data import split_of
-from ugcl.errors import UGCLError
-from ugcl.evaluation import half_width, standard_error
-from ugcl.files import check_writable, write_json
+from ugcl.evaluation import evaluate_run, half_width, standard_error
+from ugcl.evaluation.scorers import Scoring
 from ugcl.methods import method_named
-from ugcl.provenance import source_commit
-from ugcl.runs import Run, evaluate_run
+from ugcl.runs import Run
 from ugcl.runs.config import graph_name
-from ugcl.runs.entrants import Scoring
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
 

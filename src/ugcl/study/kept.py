@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ugcl._utils.files import atomic
 from ugcl.data.splits import Split
 from ugcl.evaluation import Outcomes
-from ugcl.files import atomic
+from ugcl.evaluation.classification import honest_outcomes
 from ugcl.graph import Graph
 from ugcl.runs import Run, embed_graph
-from ugcl.runs.evaluate import honest_outcomes
 from ugcl.scope import ScopeName
 
 

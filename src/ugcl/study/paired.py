@@ -12,14 +12,14 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable, write_json
+from ugcl._utils.provenance import source_commit
 from ugcl.evaluation import Outcomes
-from ugcl.files import check_writable, write_json
-from ugcl.provenance import source_commit
+from ugcl.evaluation.classification import control_accuracies, honest_outcomes, random_splits
+from ugcl.evaluation.comparison import embeddings_of
 from ugcl.runs import Run
-from ugcl.runs.compared import embeddings_of
 from ugcl.runs.config import RunConfig, graph_name
-from ugcl.runs.evaluate import control_accuracies, honest_outcomes, random_splits
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.plan import Plan
 from ugcl.study.variant import Variant

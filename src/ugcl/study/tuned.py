@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import check_writable, write_json
+from ugcl._utils.provenance import source_commit
 from ugcl.evaluation import Outcomes
-from ugcl.files import check_writable, write_json
-from ugcl.provenance import source_commit
+from ugcl.evaluation.classification import control_accuracies, random_splits
 from ugcl.runs import Run
 from ugcl.runs.config import graph_name
-from ugcl.runs.evaluate import control_accuracies, random_splits
 from ugcl.scope import ScopeName
 from ugcl.study.accuracy import combined_difference, mean_and_deviation
 from ugcl.study.kept import kept_outcomes

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ugcl.errors import UGCLError
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.suggest import unknown
 from ugcl.methods import method_named
-from ugcl.suggest import unknown
 
 
 @dataclass(frozen=True)

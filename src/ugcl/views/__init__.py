@@ -1,5 +1,6 @@
 """From a graph to the views of it that an encoder sees."""
 
+from ugcl._utils.memo import remembered
 from ugcl.views.augment import Augmenter, edge_ends
 from ugcl.views.centrality import (
     CENTRALITIES,
@@ -10,18 +11,17 @@ from ugcl.views.centrality import (
     feature_weights,
 )
 from ugcl.views.corrupt import Corrupter
-from ugcl.views.features import (
+from ugcl.views.sampling import Sampling, sample_nodes
+from ugcl.views.scaling import (
     FeatureScaling,
     dense_if_crowded,
     inverse_frequency,
     scale_features,
     smoothed,
 )
-from ugcl.views.memo import remembered
-from ugcl.views.sampling import Sampling, sample_nodes
 from ugcl.views.subgraphs import Subgraphs, SubgraphSampler, centre_view
 from ugcl.views.subsample import Normalisation, Subsampler
-from ugcl.views.view import Drawn, View, Views, features_on, rows_on, side_by_side
+from ugcl.views.view import Sample, View, ViewSampler, features_on, rows_on, side_by_side
 from ugcl.views.walks import Walker
 from ugcl.views.with_edges import WithEdges
 
@@ -30,15 +30,15 @@ __all__ = [
     "Augmenter",
     "Centrality",
     "Corrupter",
-    "Drawn",
     "FeatureScaling",
     "Normalisation",
+    "Sample",
     "Sampling",
     "SubgraphSampler",
     "Subgraphs",
     "Subsampler",
     "View",
-    "Views",
+    "ViewSampler",
     "Walker",
     "WithEdges",
     "centrality",

@@ -11,13 +11,13 @@ import torch
 
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix
-from ugcl.views.view import Drawn, View, Views, features_on
+from ugcl.views.view import Sample, View, ViewSampler, features_on
 
 Probability = float | npt.NDArray[np.float64]
 """One for all, or one for each."""
 
 
-class Augmenter(Views):
+class Augmenter(ViewSampler):
     """Two views of the whole graph, each without some edges and some columns of X.
 
     An edge is dropped in both directions, so that what is left is an undirected graph, and
@@ -52,10 +52,10 @@ class Augmenter(Views):
         self.rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
         self.edges, self.edge_of = _edges(adjacency, self.rows)
 
-    def draw(self, rng: np.random.Generator) -> Drawn:
+    def draw(self, rng: np.random.Generator) -> Sample:
         """Draw two views. Cost: O(N + E)."""
         first, second = zip(self.drop_edges, self.mask_features, strict=True)
-        return Drawn((self._view(*first, rng), self._view(*second, rng)), rng)
+        return Sample((self._view(*first, rng), self._view(*second, rng)), rng)
 
     def _view(self, dropped: Probability, masked: Probability, rng: np.random.Generator) -> View:
         kept = rng.random(self.edges) >= dropped
@@ -86,6 +86,6 @@ def edge_ends(adjacency: Any) -> tuple[Any, Any]:
 def _edges(adjacency: Any, rows: Any) -> tuple[int, Any]:
     """How many undirected edges there are, and which of them each entry of A belongs to."""
     columns = adjacency.indices.astype(np.int64)
-    least, most = np.minimum(rows, columns), np.maximum(rows, columns)
-    known, edge_of = np.unique(least * adjacency.shape[0] + most, return_inverse=True)
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    known, edge_of = np.unique(low * adjacency.shape[0] + high, return_inverse=True)
     return known.size, edge_of

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ugcl.views.features import CROWDED
+from ugcl.views.scaling import CROWDED
 
 Array = npt.NDArray[np.float64]
 Centrality = Literal["degree", "pagerank", "eigenvector"]
@@ -16,7 +16,7 @@ Centrality = Literal["degree", "pagerank", "eigenvector"]
 CENTRALITIES: tuple[str, ...] = get_args(Centrality)
 
 DAMPING = 0.85
-LEAST = 1e-8
+MIN_CENTRALITY = 1e-8
 """The smallest centrality, beside the largest: logarithms of zeros are not wanted."""
 
 _STEPS = 1000
@@ -38,11 +38,11 @@ def centrality(adjacency: Any, kind: Centrality) -> Array:
         found = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     else:
         found = _pagerank(adjacency) if kind == "pagerank" else _eigenvector(adjacency)
-    most = found.max(initial=0.0)
-    return np.maximum(found / most if most else np.ones_like(found), LEAST)
+    max_drop = found.max(initial=0.0)
+    return np.maximum(found / max_drop if max_drop else np.ones_like(found), MIN_CENTRALITY)
 
 
-def drop_probabilities(weights: Array, rate: float, most: float) -> Array:
+def drop_probabilities(weights: Array, rate: float, max_drop: float) -> Array:
     """How likely each is dropped: on average about `rate`, the more the smaller its weight.
 
     `min((s_max - s) / (s_max - s_mean) rate, most)` with s = log weight; what has no weight is
@@ -54,8 +54,8 @@ def drop_probabilities(weights: Array, rate: float, most: float) -> Array:
     logs = np.log(weights[some])
     gaps = logs.max(initial=-np.inf) - logs
     mean = gaps.mean() if gaps.size else 0.0
-    found = np.full(weights.shape, most)
-    found[some] = np.minimum(gaps / mean * rate if mean > 1e-12 else rate, most)
+    found = np.full(weights.shape, max_drop)
+    found[some] = np.minimum(gaps / mean * rate if mean > 1e-12 else rate, max_drop)
     return found
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ugcl.views.view import Drawn, View, Views, side_by_side
+from ugcl.views.view import Sample, View, ViewSampler, side_by_side
 
 
-class Corrupter(Views):
+class Corrupter(ViewSampler):
     """The graph itself, and the graph with the rows of X in random order.
 
     With several adjacencies there are as many views, each with its corrupted one; contexts in all
@@ -40,7 +40,7 @@ class Corrupter(Views):
         self.seed, self.device, self.mask_features = seed, device, mask_features
         self.views = side_by_side(adjacencies, features, device, raw=True)
 
-    def draw(self, rng: np.random.Generator) -> Drawn:
+    def draw(self, rng: np.random.Generator) -> Sample:
         """Shuffle the rows of X. Cost: O(N + E)."""
         nodes, columns = self.views[0].adjacency.shape[0], self.views[0].num_features
         order = torch.from_numpy(rng.permutation(nodes))
@@ -49,7 +49,7 @@ class Corrupter(Views):
             kept = rng.random(columns) >= self.mask_features
             mask = torch.from_numpy(kept.astype(np.float32)).to(self.device)
         views = tuple(replace(view, mask=mask) for view in self.views)
-        return Drawn(views, rng, corrupted=tuple(shuffled(view, order) for view in views))
+        return Sample(views, rng, corrupted=tuple(shuffled(view, order) for view in views))
 
 
 def shuffled(view: View, order: Tensor) -> View:

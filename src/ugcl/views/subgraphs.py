@@ -12,9 +12,9 @@ import torch
 
 from ugcl.scope import nearest, normalised_adjacency, pagerank_coefficients
 from ugcl.sparse import SparseMatrix
-from ugcl.views.features import dense_if_crowded
 from ugcl.views.sampling import Nodes, row_entries
-from ugcl.views.view import Drawn, View, Views, features_on, rows_on
+from ugcl.views.scaling import dense_if_crowded
+from ugcl.views.view import Sample, View, ViewSampler, features_on, rows_on
 
 CHUNK = 4096
 """Nodes whose subgraphs are cut out at a time."""
@@ -65,7 +65,7 @@ class Subgraphs:
         return self.nodes[slots], edges, begins
 
 
-class SubgraphSampler(Views):
+class SubgraphSampler(ViewSampler):
     """One view: the subgraphs of some random nodes, each by itself, side by side.
 
     Only these nodes, the centres, are compared with their contexts.
@@ -92,7 +92,7 @@ class SubgraphSampler(Views):
         self.subgraphs, self.features = subgraphs, dense_if_crowded(features)
         self.count, self.self_loops, self.seed, self.device = count, self_loops, seed, device
 
-    def draw(self, rng: np.random.Generator) -> Drawn:
+    def draw(self, rng: np.random.Generator) -> Sample:
         """Draw centres. Cost: O(N) to draw them, else that of their subgraphs alone."""
         size = self.subgraphs.starts.size - 1
         centres = np.sort(rng.choice(size, self.count, replace=False, shuffle=False))
@@ -108,7 +108,7 @@ class SubgraphSampler(Views):
             pieces=torch.from_numpy(np.repeat(np.arange(centres.size), counts)).to(self.device),
             centres=torch.from_numpy(begins).to(self.device),
         )
-        return Drawn((view,), rng)
+        return Sample((view,), rng)
 
 
 def centre_view(

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 import torch
 
 from ugcl.scope import Component, Context, Power, Scope, lazy, normalised_adjacency, unit_radius
-from ugcl.views.features import dense_if_crowded
 from ugcl.views.sampling import Nodes, Sampling, row_entries, sample_nodes
-from ugcl.views.view import Drawn, View, Views
+from ugcl.views.scaling import dense_if_crowded
+from ugcl.views.view import Sample, View, ViewSampler
 
 Normalisation = Literal["graph", "subgraph"]
 
@@ -19,7 +19,7 @@ DEEP = 10
 """Beyond so many steps a sliced subgraph is scaled, lest float32 lose what is left."""
 
 
-class Subsampler(Views):
+class Subsampler(ViewSampler):
     """One view: a subgraph of S nodes, drawn anew in every epoch.
 
     Args:
@@ -62,12 +62,12 @@ class Subsampler(Views):
             self.sliced = None
             self.whole = self._view(whole, features)
 
-    def draw(self, rng: np.random.Generator) -> Drawn:
+    def draw(self, rng: np.random.Generator) -> Sample:
         """Sample nodes and make their view. Cost: O(S + edges of the S nodes)."""
         if self.whole is not None:
-            return Drawn((self.whole,), rng)
+            return Sample((self.whole,), rng)
         nodes, adjacency, features = self.cut(rng)
-        return Drawn((self._view(adjacency, features, nodes),), rng)
+        return Sample((self._view(adjacency, features, nodes),), rng)
 
     def cut(self, rng: np.random.Generator) -> tuple[Nodes, Any, Any]:
         """Sample nodes and cut out their normalised adjacency and features."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ugcl.scope import Scope
 from ugcl.sparse import SparseMatrix
-from ugcl.views.features import dense_if_crowded
+from ugcl.views.scaling import dense_if_crowded
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def rows_on(features: Any, device: torch.device | str) -> SparseMatrix | Tensor:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Sample:
     """What an epoch sees.
 
     Attributes:
@@ -156,7 +156,7 @@ class Drawn:
     edges: tuple[Tensor, Tensor] | None = None
 
 
-class Views(ABC):
+class ViewSampler(ABC):
     """The views of training, drawn anew in every epoch.
 
     They are a function of the seed and the epoch alone, so a run that was interrupted needs no
@@ -170,5 +170,5 @@ class Views(ABC):
         return np.random.default_rng([self.seed, epoch])
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator) -> Drawn:
+    def draw(self, rng: np.random.Generator) -> Sample:
         """The views of an epoch."""

@@ -9,10 +9,10 @@ import torch
 
 from ugcl.scope import normalised_adjacency
 from ugcl.views.augment import edge_ends
-from ugcl.views.view import Drawn, View, Views
+from ugcl.views.view import Sample, View, ViewSampler
 
 
-class WithEdges(Views):
+class WithEdges(ViewSampler):
     """One view, the same in every epoch: the graph with its raw features and its edges.
 
     Args:
@@ -37,6 +37,6 @@ class WithEdges(Views):
         first, second = (torch.from_numpy(ends).to(device) for ends in edge_ends(adjacency))
         self.edges = first, second
 
-    def draw(self, rng: np.random.Generator) -> Drawn:
+    def draw(self, rng: np.random.Generator) -> Sample:
         """The graph."""
-        return Drawn((self.view,), rng, edges=self.edges)
+        return Sample((self.view,), rng, edges=self.edges)

@@ -1,0 +1,6 @@
+"""The check of a graph before training: statistics, warnings, cost."""
+
+from ugcl.check.diagnosis import Cost, Diagnosis, diagnose, estimate_cost
+from ugcl.check.graph_warnings import graph_warnings
+
+__all__ = ["Cost", "Diagnosis", "diagnose", "estimate_cost", "graph_warnings"]

@@ -1,6 +1,0 @@
-"""Your own graph: edges, features and labels from files, data frames and other libraries."""
-
-from ugcl.data.own.files import GraphFiles
-from ugcl.data.own.read import read_graph, with_labels
-
-__all__ = ["GraphFiles", "read_graph", "with_labels"]

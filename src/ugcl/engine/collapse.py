@@ -1,0 +1,84 @@
+"""Has the embedding collapsed? Three numbers that need no labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ugcl._utils.linalg import dense_rows
+
+SAMPLE = 1000
+"""Nodes that the diagnosis looks at."""
+
+LEAST_RANK = 4.0
+LEAST_SPREAD = 0.05
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """How much room the embeddings use.
+
+    Attributes:
+        effective_rank: exp of the entropy of the singular values of the centred embeddings (Roy
+            and Vetterli, 2007): between 1 and the dimension.
+        alignment: mean squared distance between a node and its neighbours, all of length 1 (Wang
+            and Isola, 2020): 0 where neighbours coincide, 2 where they are unrelated.
+        uniformity: log of the mean of exp(-2 squared distance) over pairs (the same): 0 where all
+            nodes coincide, near -4 where they are spread evenly.
+        collapsed: whether fewer than `LEAST_RANK` directions are in use (fewer still where there
+            are few to use) or the uniformity is closer to 0 than `LEAST_SPREAD`.
+    """
+
+    effective_rank: float
+    alignment: float | None
+    uniformity: float
+    collapsed: bool
+
+
+def diagnose_collapse(embeddings: Any, adjacency: Any) -> Collapse:
+    """Diagnose on at most `SAMPLE` nodes and as many edges, always the same ones.
+
+    Args:
+        embeddings: N x D, dense or SciPy sparse.
+        adjacency: CSR, N x N; its edges are the pairs that should be alike.
+    """
+    rng = np.random.default_rng(0)
+    size = embeddings.shape[0]
+    nodes = np.sort(rng.choice(size, min(SAMPLE, size), replace=False))
+    taken = dense_rows(embeddings[nodes]).astype(np.float64)
+
+    values = np.linalg.svd(taken - taken.mean(axis=0), compute_uv=False)
+    total = values.sum()
+    share = values[values > 1e-12 * max(total, 1e-300)] / total if total > 0 else np.ones(1)
+    rank = float(np.exp(-(share * np.log(share)).sum()))
+
+    unit = _unit(taken)
+    squared = np.clip(2 - 2 * unit @ unit.T, 0, None)[np.triu_indices(nodes.size, k=1)]
+    uniformity = float(np.log(np.exp(-2 * squared).mean())) if squared.size else 0.0
+
+    collapsed = rank < min(LEAST_RANK, 1 + min(taken.shape) / 4) or uniformity > -LEAST_SPREAD
+    return Collapse(
+        effective_rank=round(rank, 2),
+        alignment=_alignment(embeddings, adjacency, rng),
+        uniformity=round(uniformity, 4),
+        collapsed=bool(collapsed),
+    )
+
+
+def _alignment(embeddings: Any, adjacency: Any, rng: np.random.Generator) -> float | None:
+    if adjacency.nnz == 0:
+        return None
+    edges = np.sort(rng.choice(adjacency.nnz, min(SAMPLE, adjacency.nnz), replace=False))
+    sources = np.searchsorted(adjacency.indptr, edges, side="right") - 1
+    ends = (_unit(dense_rows(embeddings[nodes])) for nodes in (sources, adjacency.indices[edges]))
+    first, second = ends
+    return round(float(((first - second) ** 2).sum(axis=1).mean()), 4)
+
+
+def _unit(rows: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    wide = rows.astype(np.float64)
+    length = np.linalg.norm(wide, axis=1, keepdims=True)
+    return wide / np.where(length > 0, length, 1)

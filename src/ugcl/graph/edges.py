@@ -1,0 +1,238 @@
+"""From a list of edges, as people have them, to a simple undirected adjacency matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from ugcl._utils.errors import UGCLError
+
+Nodes = npt.NDArray[np.int32 | np.int64]
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """Entries as they were given: two nodes each, with weights or without.
+
+    Attributes:
+        sources: first node of each entry, E integers.
+        targets: second node of each entry, E integers.
+        weights: weight of each entry, E finite numbers >= 0, or None.
+        directed: whether two opposite entries are two edges even if their weights are the same.
+    """
+
+    sources: npt.ArrayLike
+    targets: npt.ArrayLike
+    weights: npt.ArrayLike | None
+    directed: bool = False
+
+    @classmethod
+    def of_pairs(cls, pairs: npt.ArrayLike, weights: npt.ArrayLike | None) -> EdgeList:
+        """The rows of an E x 2 array."""
+        try:
+            table = np.asarray(pairs)
+        except ValueError as error:
+            raise UGCLError(f"edges must be an E x 2 array of node numbers: {error}") from error
+        if table.size == 0:
+            table = np.empty((0, 2), dtype=np.int64)
+        if table.ndim != 2 or table.shape[1] != 2:
+            hint = ": transpose it" if table.ndim == 2 and table.shape[0] == 2 else ""
+            raise UGCLError(
+                f"edges must be an E x 2 array of node numbers, not {table.shape}{hint}"
+            )
+        return cls(table[:, 0], table[:, 1], weights)
+
+    @classmethod
+    def of_matrix(cls, matrix: Any, num_nodes: int, weighted: bool | None) -> EdgeList:
+        """The entries of a SciPy matrix; `weighted` None: weights if any value differs from 1."""
+        try:
+            entries = sp.coo_array(matrix)
+        except (TypeError, ValueError) as error:
+            raise UGCLError(f"the adjacency must be a SciPy matrix: {error}") from error
+        if entries.shape != (num_nodes, num_nodes):
+            raise UGCLError(
+                f"the adjacency matrix has the shape {entries.shape} but there are features of "
+                f"{num_nodes} nodes: give one row of features for each node"
+            )
+        if weighted is None:
+            weighted = bool((entries.data != 1).any())
+        sources, targets = entries.coords
+        return cls(sources, targets, entries.data if weighted else None)
+
+
+def simple_adjacency(edges: EdgeList, num_nodes: int) -> tuple[Any, tuple[str, ...]]:
+    """Build a symmetric CSR matrix without diagonal, and say what was changed on the way.
+
+    Self-loops and edges of weight zero are removed. Entries that name the same two nodes in the
+    same order are one edge whose weight is their sum. An edge that is listed in both orders with
+    the same weight, as PyTorch Geometric and SciPy store graphs, has that weight; where the two
+    differ, or one is missing, or the list is directed, their sum. Without weights every edge
+    weighs 1, however often it is listed. Cost: O(E + N) without weights, O(E log E) with them.
+
+    Args:
+        edges: the entries.
+        num_nodes: N; nodes are 0 to N - 1.
+
+    Returns:
+        The adjacency matrix (N x N, float32, canonical CSR) and one sentence for each change.
+    """
+    rows, columns = _node_numbers(edges.sources, edges.targets, num_nodes)
+    notes: list[str] = []
+    loops = rows == columns
+    if removed := int(loops.sum()):
+        notes.append(f"removed {removed:,} self-loop{_s(removed)}")
+    if edges.weights is None:
+        if removed:
+            rows, columns = rows[~loops], columns[~loops]
+        return _unweighted(rows, columns, num_nodes, notes), tuple(notes)
+    values = _edge_weights(edges.weights, rows.size)
+    if zero := int((~loops & (values == 0)).sum()):
+        notes.append(f"removed {zero:,} edge{_s(zero)} of weight zero")
+    keep = ~loops & (values != 0)
+    rows, columns = (ends[keep].astype(np.int64) for ends in (rows, columns))
+    adjacency = _weighted(rows, columns, values[keep], num_nodes, notes, directed=edges.directed)
+    return adjacency, tuple(notes)
+
+
+def is_simple(matrix: Any) -> bool:
+    """Whether a matrix is what `simple_adjacency` would make of it."""
+    if matrix.format != "csr" or matrix.dtype != np.float32 or not matrix.has_canonical_format:
+        return False
+    if not (np.isfinite(matrix.data) & (matrix.data > 0)).all() or matrix.diagonal().any():
+        return False
+    mirrored = matrix.T.tocsr()
+    return all(
+        np.array_equal(getattr(matrix, part), getattr(mirrored, part))
+        for part in ("indptr", "indices", "data")
+    )
+
+
+def _unweighted(rows: Nodes, columns: Nodes, num_nodes: int, notes: list[str]) -> Any:
+    """The union of the listed entries and their mirror images, by counting sorts alone."""
+    shape = (num_nodes, num_nodes)
+    listed = sp.csr_array((np.ones(rows.size, dtype=bool), (rows, columns)), shape=shape)
+    mirrored = listed.T.tocsr()
+    both = listed
+    if not np.array_equal(listed.indices, mirrored.indices) or not np.array_equal(
+        listed.indptr, mirrored.indptr
+    ):
+        both = listed + mirrored
+    _note_merges(notes, rows.size, listed.nnz, both.nnz - listed.nnz, summed=False)
+    ones = np.ones(both.nnz, dtype=np.float32)
+    return sp.csr_array((ones, both.indices, both.indptr), shape=shape)
+
+
+def _weighted(
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    num_nodes: int,
+    notes: list[str],
+    *,
+    directed: bool,
+) -> Any:
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    pairs, which = np.unique(low * num_nodes + high, return_inverse=True)
+    forward, backward = (
+        np.bincount(which[order], weights=values[order], minlength=pairs.size)
+        for order in (rows < columns, rows > columns)
+    )
+    distinct = int((forward > 0).sum() + (backward > 0).sum())
+    _note_merges(notes, rows.size, distinct, 2 * pairs.size - distinct, summed=True)
+    same = np.isclose(forward, backward, rtol=1e-6, atol=0) & (not directed)
+    merged = np.where(same, forward, forward + backward)
+    if once := int(same.sum() if same.sum() < pairs.size else 0):
+        notes.append(
+            f"counted once {once:,} edge{_s(once)} listed in both directions with the same weight"
+        )
+    if added := int((~same & (forward > 0) & (backward > 0)).sum()):
+        why = "" if directed else " listed with different weights"
+        notes.append(f"added the two directions of {added:,} edge{_s(added)}{why}")
+    low, high = np.divmod(pairs, num_nodes)
+    adjacency = sp.csr_array(
+        (
+            _as_float32(np.concatenate([merged, merged])),
+            (np.concatenate([low, high]), np.concatenate([high, low])),
+        ),
+        shape=(num_nodes, num_nodes),
+    )
+    adjacency.sort_indices()
+    return adjacency
+
+
+def _note_merges(
+    notes: list[str], listed: int, distinct: int, one_way: int, *, summed: bool
+) -> None:
+    if one_way:
+        notes.append(f"symmetrised {one_way:,} edge{_s(one_way)} listed in one direction only")
+    if duplicates := listed - distinct:
+        how = ", summing their weights" if summed else ""
+        notes.append(f"merged {duplicates:,} duplicate edge{_s(duplicates)}{how}")
+
+
+def _as_float32(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    limits = np.finfo(np.float32)
+    outside = (weights > limits.max) | (weights < limits.tiny)
+    if outside.any():
+        raise UGCLError(
+            f"edge weights must be between {limits.tiny:.1e} and {limits.max:.1e}, but one is "
+            f"{weights[outside][0]:.1e}: rescale them"
+        )
+    return weights.astype(np.float32)
+
+
+def _node_numbers(
+    sources: npt.ArrayLike, targets: npt.ArrayLike, num_nodes: int
+) -> tuple[Nodes, Nodes]:
+    ends: list[Nodes] = []
+    for name, given in (("sources", sources), ("targets", targets)):
+        nodes = np.asarray(given)
+        if nodes.size and not np.issubdtype(nodes.dtype, np.integer):
+            raise UGCLError(
+                f"edges join nodes by number, but the {name} are of type {nodes.dtype}: "
+                "give integers from 0 to the number of nodes less one"
+            )
+        if nodes.dtype != np.int32:
+            nodes = nodes.astype(np.int64)
+        ends.append(nodes.reshape(-1))
+    if ends[0].size != ends[1].size:
+        raise UGCLError(
+            f"the edges have {ends[0].size} sources but {ends[1].size} targets: give one each"
+        )
+    outside = [(nodes < 0) | (nodes >= num_nodes) for nodes in ends]
+    if (bad := outside[0] | outside[1]).any():
+        first = int(bad.argmax())
+        raise UGCLError(
+            f"{int(bad.sum()):,} edge(s) join a node that is not there, the first being entry "
+            f"{first} ({ends[0][first]}, {ends[1][first]}): the graph has {num_nodes:,} nodes, "
+            f"numbered from 0; check the numbering or add the missing rows of features"
+        )
+    return ends[0], ends[1]
+
+
+def _edge_weights(weights: npt.ArrayLike, count: int) -> npt.NDArray[np.float64]:
+    try:
+        values = np.asarray(weights, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise UGCLError(f"edge weights must be numbers: {error}") from error
+    if values.size != count:
+        raise UGCLError(f"there are {count:,} edges but {values.size:,} weights: give one each")
+    for what, bad in (
+        ("NaN or infinite", ~np.isfinite(values)),
+        ("negative", values < 0),
+    ):
+        if bad.any():
+            first = int(bad.argmax())
+            raise UGCLError(
+                f"{int(bad.sum()):,} edge weight(s) are {what}, the first being entry {first} "
+                f"({values[first]}): correct or remove these edges"
+            )
+    return values
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"

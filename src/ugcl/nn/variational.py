@@ -1,0 +1,42 @@
+"""The encoder of a variational autoencoder: rows are distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from ugcl.nn.deep import DeepGCN
+from ugcl.nn.encoder import Encoder
+from ugcl.views import View
+
+
+class VariationalGCN(Encoder):
+    """Graph convolutions, of which the last gives means and logarithms of deviations.
+
+    In training H has both side by side, twice the width; in embedding, the means alone.
+
+    Args:
+        num_features: columns of X.
+        widths: columns after each convolution, the last those of the means.
+        generator: the source of randomness.
+    """
+
+    def __init__(
+        self, num_features: int, widths: Sequence[int], generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.width = widths[-1]
+        both = [*widths[:-1], 2 * self.width]
+        self.layers = DeepGCN(
+            num_features, both, activation="relu", last=False, generator=generator
+        )
+        with torch.no_grad():
+            for half in self.layers.weights[-1].chunk(2, dim=1):
+                nn.init.xavier_uniform_(half, generator=generator)
+
+    def forward(self, view: View) -> Tensor:
+        """Means and logarithms of deviations, or in embedding the means."""
+        rows: Tensor = self.layers(view)
+        return rows if self.training else rows[:, : self.width]

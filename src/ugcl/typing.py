@@ -1,0 +1,50 @@
+"""Type aliases and names of choices that the packages share. Importing it is cheap: no torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import torch
+
+CSRMatrix: TypeAlias = Any
+"""A SciPy CSR array (`scipy.sparse.csr_array`), float32; SciPy ships no annotations."""
+
+Features: TypeAlias = Any
+"""X, N x D float32: a NumPy array, or a SciPy CSR array where few entries are not zero."""
+
+Embeddings: TypeAlias = Any
+"""N x D' float32, rows in node order: a NumPy array, or a SciPy CSR array for sparse features."""
+
+NodeIndices: TypeAlias = npt.NDArray[np.int64]
+"""Numbers of nodes, from 0 to N - 1."""
+
+LabelArray: TypeAlias = npt.NDArray[np.int64]
+"""The class of each node, -1 where it is unknown."""
+
+Device: TypeAlias = "torch.device | str"
+
+ScopeName = Literal["component", "graph"]
+"""The contextual scopes that are not a power n."""
+
+ContextKind = Literal["power", "lazy"]
+"""Powers of A (the paper) or of (I + A)/2 (the authors' code)."""
+
+Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
+"""How H and A^n H become the embedding."""
+
+FeatureScaling = Literal["none", "row", "l2", "tfidf"]
+"""X as it is, rows of L1 norm 1, rows of L2 norm 1, TF-IDF."""
+
+Activation = Literal["relu", "prelu"]
+Sampling = Literal["random", "window", "ball"]
+"""How the nodes of a subgraph are sampled."""
+
+Normalisation = Literal["graph", "subgraph"]
+"""Degrees of the whole graph, or of the sampled subgraph."""
+
+Centrality = Literal["degree", "pagerank", "eigenvector"]
+Diffusion = Literal["pagerank", "heat"]

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import reference
+from conftest import make_graph
+from ugcl import UGCL, Graph, UGCLError, load_graph
+from ugcl.cli import main
+from ugcl.data import sbm_graph
+from ugcl.methods import METHODS, Shape
+from ugcl.selection import ESTIMATORS, Readouts, choose_scope, estimated, resolve_scope
+from ugcl.selection import label_free as free_module
+from ugcl.selection.label_free import smallest_good
+from ugcl.selection.masked import Halves, halves, masked_features, predicted
+from ugcl.study.trained_criteria import TRAINED_CRITERIA
+
+
+def sbm(homophily: float, degree: float, nodes: int = 1500, signal: float = 3.0) -> Graph:
+    return sbm_graph(
+        nodes=nodes, degree=degree, homophily=homophily, features=32, signal=signal, classes=4
+    )
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_readouts_equal_the_formula(sparse: bool) -> None:
+    graph = make_graph(60, sparse=sparse)
+    features = graph.features.toarray() if sparse else graph.features
+    unit = features / np.linalg.norm(features, axis=1, keepdims=True)
+    a = reference.normalised_adjacency(graph.adjacency.toarray(), 2.0)
+    readouts = Readouts(graph, max_n=4)
+    hidden = readouts.encode(np.asarray(unit, dtype=np.float32))
+    np.testing.assert_allclose(hidden, a @ unit, atol=1e-6)
+    np.testing.assert_allclose(readouts.encoded, a @ unit, atol=1e-6)
+    some = np.array([7, 3, 50])
+    for n, (rows, few) in enumerate(
+        zip(readouts.of(hidden), readouts.of(hidden, some), strict=True)
+    ):
+        expected = (a @ unit + np.linalg.matrix_power(a, n) @ a @ unit) / 2
+        np.testing.assert_allclose(rows, expected, atol=1e-6)
+        np.testing.assert_array_equal(few, rows[some])
+
+
+def test_prediction_is_that_of_ridge_regression_at_the_best_penalty() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 4)).astype(np.float32)
+    hidden = (rows @ rng.normal(size=(4, 3)) + rng.normal(size=(50, 3))).astype(np.float32)
+    learn, judge = np.arange(30), np.arange(30, 50)
+    mean, offset = rows[learn].mean(0), hidden[learn].mean(0)
+    x, y = rows[learn] - mean, hidden[learn] - offset
+    errors = []
+    for penalty in (1e-4, 1e-3, 1e-2, 1e-1):
+        shift = penalty * np.trace(x.T @ x) * np.eye(4)
+        guess = (rows[judge] - mean) @ np.linalg.solve(x.T @ x + shift, x.T @ y) + offset
+        errors.append(((hidden[judge] - guess) ** 2).sum())
+    expected = 1 - min(errors) / ((hidden[judge] - offset) ** 2).sum()
+    half = Halves(np.ones(4, dtype=bool), hidden, np.arange(50), 30)
+    assert predicted(rows, half) == pytest.approx(expected, abs=1e-4)
+
+
+def test_halves_share_neither_columns_nor_nodes() -> None:
+    readouts = Readouts(sbm(0.8, 8, 400))
+    half = halves(readouts, 0, 0)
+    assert 0 < half.seen.sum() < half.seen.size
+    assert half.hidden.shape == (400, 32 - half.seen.sum())
+    assert sorted(half.nodes) == list(range(400))
+    assert half.learnt == 40
+    two = Readouts(Graph(readouts.graph.adjacency, readouts.graph.features[:, :2]))
+    assert halves(two, 0, 0).seen.sum() == 1
+
+
+def test_homophily_and_sparsity_widen_the_scope() -> None:
+    wide, dense, mixed = (choose_scope(sbm(h, d)).n for h, d in ((0.9, 4), (0.9, 24), (0.1, 24)))
+    assert wide is not None
+    assert dense is not None
+    assert mixed is not None
+    assert wide > dense > 0
+    assert mixed <= 1
+    assert wide >= 4
+
+
+def test_labels_are_not_looked_at_and_the_choice_repeats() -> None:
+    graph = sbm(0.8, 6, 300)
+    bare = Graph(graph.adjacency, graph.features)
+    first = choose_scope(graph)
+    free_module._known.clear()
+    assert choose_scope(bare) == first
+
+
+def test_the_smallest_n_down_from_the_best_that_is_hardly_worse() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(6, 1)) * 10  # shared by all n, so that pairing takes it away
+    level = np.array([6.0, 5.0, 6.0, 6.01, 5.0])
+    scores = noise + level + rng.normal(size=(6, 5)) * 0.2
+    scores[:, 3] = scores[:, 2] + np.array([0.3, -0.2, 0.3, -0.2, 0.3, -0.2])
+    assert smallest_good(scores) == (3, 2)  # and not 0, on the other side of a valley
+    assert smallest_good(scores[:2])[1] == int(scores[:2].mean(axis=0).argmax())
+    assert smallest_good(np.zeros((6, 5))) == (0, 0)
+
+
+def test_a_choice_is_made_once_for_a_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = sbm(0.8, 6, 200)
+    first = choose_scope(graph)
+    monkeypatch.setattr(free_module, "estimated", lambda *a: pytest.fail("estimated again"))
+    assert choose_scope(graph) == first
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, *TRAINED_CRITERIA])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_every_estimator_gives_a_score_for_every_n(name: str, sparse: bool) -> None:
+    graph = make_graph(80, sparse=sparse)
+    choice = estimated(Readouts(graph, max_n=5), name, {**ESTIMATORS, **TRAINED_CRITERIA})
+    assert choice.rule == name
+    assert choice.scores is not None
+    assert len(choice.scores) == 6
+    assert choice.n in range(6)
+    assert f"n = {choice.n}" in choice.why
+
+
+def test_a_graph_that_says_nothing_gets_a_reason() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(60, 4))
+    ring = np.column_stack([np.arange(60), (np.arange(60) + 1) % 60])
+    assert "no edges" in choose_scope(Graph(sp.csr_array((60, 60)), features)).why
+    assert "fewer than 50 nodes" in choose_scope(make_graph(40)).why
+    assert "fewer than two features" in choose_scope(Graph.from_edges(ring, features[:, :1])).why
+    constant = np.hstack([features[:, :1], np.ones((60, 3))])
+    assert "fewer than two features" in choose_scope(Graph.from_edges(ring, constant)).why
+    assert choose_scope(Graph.from_edges(ring, features)).scores is not None
+
+
+def test_auto_is_resolved_before_training(tmp_path: Path) -> None:
+    graph = sbm(0.8, 6, 200)
+    n = choose_scope(graph).n
+    asked = METHODS["ugcl"].resolve("fast", graph, {"hidden": 8})
+    assert asked.values()["scope"] == "auto"
+    with pytest.raises(UGCLError, match="still to be chosen"):
+        METHODS["ugcl"].build(Shape.of(graph), asked, 0)
+    resolved, choice = resolve_scope(asked, graph)
+    assert choice is not None
+    assert choice.settings == ("scope", "readout_scope")
+    assert (choice.n, choice.why) == (n, choose_scope(graph).why)
+    assert resolved.values()["scope"] == resolved.values()["readout_scope"] == n
+    given = METHODS["ugcl"].resolve("fast", graph, {"scope": 3})
+    assert resolve_scope(given, graph) == (given, None)
+    only = METHODS["ugcl"].resolve("fast", graph, {"scope": 1, "readout_scope": "auto"})
+    values = resolve_scope(only, graph)[0].values()
+    assert (values["scope"], values["readout_scope"]) == (1, n)
+    model = UGCL(scope="auto", hidden=8, epochs=2).fit(graph)
+    assert model.scope_choice_ == choice
+    assert model.scope == "auto"
+
+
+def test_a_run_records_the_choice_and_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = sbm(0.8, 6, 200)
+    graph.save(tmp_path / "g.npz")
+    small = ["--hidden", "8", "--epochs", "2"]
+    first, second, third = (str(tmp_path / name) for name in ("a", "b", "c"))
+    assert main(["train", str(tmp_path / "g.npz"), "--out", first, *small, "--scope", "auto"]) == 0
+    metrics = json.loads((tmp_path / "a/metrics.json").read_text())
+    choice = choose_scope(graph)
+    assert metrics["scope"] == choice.n
+    expected = {
+        "n": choice.n,
+        "rule": "masked-features",
+        "why": choice.why,
+        "settings": ["scope", "readout_scope"],
+    }
+    assert metrics["scope_choice"] == expected
+    monkeypatch.setattr(
+        "ugcl.selection.label_free.choose_scope", lambda *a: pytest.fail("chose again")
+    )
+    assert main(["train", "--config", f"{first}/config.toml", "--out", second]) == 0
+    assert json.loads((tmp_path / "b/metrics.json").read_text())["scope_choice"] == expected
+    same = [(tmp_path / name / "embeddings.npy").read_bytes() for name in ("a", "b")]
+    assert same[0] == same[1]
+    changed = ["train", "--config", f"{first}/config.toml", "--out", third, "--scope", "1"]
+    assert main(changed) == 0
+    metrics = json.loads((tmp_path / "c/metrics.json").read_text())
+    assert (metrics["scope"], metrics["scope_choice"]) == (1, None)
+    partly = ["train", "--config", f"{first}/config.toml", "--out", str(tmp_path / "d")]
+    assert main([*partly, "--readout-scope", "1"]) == 0
+    metrics = json.loads((tmp_path / "d/metrics.json").read_text())
+    assert (metrics["scope"], metrics["readout_scope"]) == (choice.n, 1)
+    assert metrics["scope_choice"] == {**expected, "settings": ["scope"]}
+    sbm(0.8, 5, 200).save(tmp_path / "other.npz")
+    other = ["train", str(tmp_path / "other.npz"), "--config", f"{first}/config.toml"]
+    assert main([*other, "--out", str(tmp_path / "e")]) == 0
+    assert json.loads((tmp_path / "e/metrics.json").read_text())["scope_choice"] is None
+
+
+@pytest.mark.parametrize("kind", ["identity", "random"])
+def test_where_features_say_nothing_edges_are_asked(kind: str) -> None:
+    graph = sbm(0.9, 8, 600)
+    noise = np.random.default_rng(0).normal(size=(600, 16))
+    features = sp.eye_array(600, format="csr") if kind == "identity" else noise
+    choice = choose_scope(Graph(graph.adjacency, features))
+    assert "the features do not predict one another; n = " in choice.why
+    assert choice.n is not None
+    assert choice.n >= 2
+    lost = np.random.default_rng(1).integers(600, size=(2400, 2))
+    nothing = choose_scope(Graph.from_edges(lost, noise))
+    assert nothing.n == 1
+    assert "hardly told from random pairs" in nothing.why
+
+
+def test_the_choice_does_not_hang_on_the_seed() -> None:
+    readouts = Readouts(load_graph("citeseer"))
+    chosen = [smallest_good(masked_features(readouts, seed))[1] for seed in range(3)]
+    assert all(4 <= n <= 12 for n in chosen)
+
+
+def test_features_that_differ_by_rounding_alone_say_nothing() -> None:
+    ring = np.column_stack([np.arange(60), (np.arange(60) + 1) % 60])
+    along = np.outer(np.arange(1, 61), np.ones(5))  # rows of one direction
+    assert "fewer than two features" in choose_scope(Graph.from_edges(ring, along)).why
+
+
+@pytest.mark.parametrize(("name", "near"), [("cora", range(7, 17)), ("amazon-photo", range(1, 3))])
+def test_the_choice_on_real_graphs(
+    name: str, near: range, real_graph: Callable[[str], Graph]
+) -> None:
+    assert choose_scope(real_graph(name)).n in near
