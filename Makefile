@@ -1,8 +1,10 @@
-# make demo   train on the embedded data set and score the result
-# make test   run the tests
-# make check  everything that CI runs
-# make bench  measure time and memory into docs/bench/, about ten minutes on an idle machine
-# Each sets up .venv/ first; a second run does not install again.
+# make demo    train on CiteSeer, which is part of the package, and evaluate the run
+# make test    run the tests
+# make check   everything that CI runs: lint, wheel, test
+# make format  let ruff fix what it can
+# make bench   measure time and memory into results/bench.jsonl; ten minutes on an idle machine
+# make clean   remove .venv/, builds and caches
+# All but clean set up .venv/ first, once.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -16,8 +18,8 @@ demo: $(INSTALLED)
 	@echo
 	@$(BIN)/ugcl evaluate runs/demo
 	@echo
-	@echo "The run is in runs/demo: embeddings.npy has a row for each node, in the order of nodes.parquet."
-	@echo "Try next:"
+	@echo "The run is in runs/demo: row i of embeddings.npy is node i of nodes.parquet."
+	@echo "Next:"
 	@echo "  $(BIN)/ugcl report runs/demo --out page.html"
 	@echo "  $(BIN)/ugcl train citeseer --out runs/wide --scope 10 --hidden 2048"
 	@echo "  $(BIN)/ugcl evaluate runs/wide --against runs/demo --splits 20"
@@ -28,15 +30,17 @@ test: $(INSTALLED)
 check: lint wheel test
 
 bench: $(INSTALLED)
-	$(BIN)/ugcl bench suite --out docs/bench
+	$(BIN)/ugcl bench suite --out build/bench
+	$(BIN)/python tools/collect.py results/bench.jsonl build/bench/bench.json
+	cp build/bench/bench.png docs/bench/bench.png
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check src tests tools
-	$(BIN)/ruff format --check src tests tools
+	$(BIN)/ruff check src tests tools examples
+	$(BIN)/ruff format --check src tests tools examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-# The wheel must work where nothing but its own dependencies is installed.
+# Test the wheel in an environment with nothing but its own dependencies.
 wheel: $(INSTALLED)
 	rm -rf build/wheel
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheel .
@@ -47,8 +51,8 @@ wheel: $(INSTALLED)
 	rm -rf build/wheel/venv
 
 format: $(INSTALLED)
-	$(BIN)/ruff check --fix src tests tools
-	$(BIN)/ruff format src tests tools
+	$(BIN)/ruff check --fix src tests tools examples
+	$(BIN)/ruff format src tests tools examples
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -21,8 +21,8 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
-def objective(patch: np.ndarray, context: np.ndarray, temperature: float = 1.0) -> float:
-    """Equation 5, term by term."""
+def ugcl_loss(patch: np.ndarray, context: np.ndarray, temperature: float = 1.0) -> float:
+    """The loss of UGCL, Equation 5, term by term."""
     size = len(patch)
     total = 0.0
     for v in range(size):

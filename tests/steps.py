@@ -1,4 +1,4 @@
-"""A method's step taken apart, and put beside one in dense float64 that shares nothing with it."""
+"""Training steps of the methods, taken apart, and the same steps in dense float64."""
 
 from __future__ import annotations
 
@@ -16,80 +16,100 @@ from torch.nn import functional
 import reference
 from conftest import make_graph
 from ugcl import Graph
-from ugcl.losses import Loss
-from ugcl.methods import METHODS, Recipe, RecipeModel, RecipeSettings, Shape
+from ugcl.losses import Batch, Loss, Pair
+from ugcl.methods import METHODS, Shape, SSLSettings
+from ugcl.methods.models.ssl import SSLModel
+from ugcl.methods.parts import Parts
 from ugcl.sparse import SparseMatrix
-from ugcl.views import Sample, View, scale_features
+from ugcl.views import Sample, View, ViewSampler, scale_features
 
 Parameters = dict[str, torch.Tensor]
+Build = Callable[[int, Any, torch.Generator], Parts]
 
 
 class Recorder(Loss):
-    """Keeps what it is given to compare."""
+    """A loss that records its inputs."""
 
     def __init__(self) -> None:
         super().__init__()
         self.pairs: list[tuple[torch.Tensor, torch.Tensor]] = []
-        self.corrupted: torch.Tensor | None = None
+        self.negatives: list[torch.Tensor | None] = []
+        self.batch: Batch | None = None
 
-    def contrast(
-        self,
-        patch: torch.Tensor,
-        context: torch.Tensor,
-        corrupted: torch.Tensor | None,
-        rng: np.random.Generator,
-    ) -> torch.Tensor:
-        self.pairs.append((patch.detach(), context.detach()))
-        self.corrupted = corrupted
-        return patch.sum()
+    def pair_loss(self, pair: Pair, batch: Batch) -> torch.Tensor:
+        self.pairs.append((pair.patch.detach(), pair.context.detach()))
+        self.negatives.append(pair.negative)
+        self.batch = batch
+        return pair.patch.sum()
 
 
-def settings_of(name: str, graph: Graph, preset: str = "paper", **given: Any) -> RecipeSettings:
-    settings = METHODS[name].resolve(preset, graph, given)
-    assert isinstance(settings, RecipeSettings)
+def settings_of(name: str, graph: Graph, preset: str = "paper", **params: Any) -> SSLSettings:
+    settings = METHODS[name].resolve(preset, graph, params)
+    assert isinstance(settings, SSLSettings)
     return settings
 
 
-def model_of(name: str, graph: Graph, **given: Any) -> RecipeModel[Any]:
-    model = METHODS[name].build(Shape.of(graph), settings_of(name, graph, **given), 3)
-    assert isinstance(model, RecipeModel)
+def model_of(name: str, graph: Graph, **params: Any) -> SSLModel:
+    model = METHODS[name].new_model(Shape.of(graph), settings_of(name, graph, **params), 3)
+    assert isinstance(model, SSLModel)
     return model
 
 
+def build_of(name: str) -> Build:
+    """The function that returns the parts of a method."""
+    build = METHODS[name].build
+    assert build is not None
+    return build
+
+
 def recorded(
-    recipe: Recipe[Any], graph: Graph, settings: RecipeSettings, epoch: int = 0
-) -> tuple[RecipeModel[Any], Sample, Recorder]:
-    """A recipe's step, with an objective that records instead of comparing."""
-    recipe = replace(recipe, objective=lambda settings, generator: Recorder())
-    model = RecipeModel(recipe, graph.num_features, settings, seed=3)
-    drawn = drawn_in(model, graph, epoch)
-    model.loss(drawn)
-    assert isinstance(model.objective, Recorder)
-    return model, drawn, model.objective
+    method: str | Build, graph: Graph, settings: SSLSettings, epoch: int = 0
+) -> tuple[SSLModel, Sample, Recorder]:
+    """A step of a method whose loss is a recorder: the model, the sample, the recorder."""
+    build = build_of(method) if isinstance(method, str) else method
+    recorder = Recorder()
+    model = SSLModel(
+        lambda *arguments: replace(build(*arguments), loss=recorder),
+        graph.num_features,
+        settings,
+        seed=3,
+    )
+    sample, rng = sample_of(model, graph, epoch)
+    model.step_loss(sample, rng)
+    return model, sample, recorder
 
 
-def drawn_in(model: RecipeModel[Any], graph: Graph, epoch: int) -> Sample:
-    views = model.views(graph, "cpu")
-    return views.draw(views.rng(epoch))
+def bound_views(model: SSLModel, graph: Graph) -> ViewSampler:
+    return model.views.bind(graph.adjacency, model.scaled(graph), "cpu")
 
 
-def lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let diffusions keep all that is among the largest, however little it matters."""
-    monkeypatch.setattr(import_module("ugcl.scope.diffusion"), "LOST", 0)
+def sample_of(model: SSLModel, graph: Graph, epoch: int) -> tuple[Sample, np.random.Generator]:
+    """The sample of an epoch, and the random generator for its loss."""
+    rng = model.rng(epoch)
+    return bound_views(model, graph).sample(rng), rng
+
+
+def loss_of(model: SSLModel, graph: Graph, epoch: int = 0) -> float:
+    return model.step_loss(*sample_of(model, graph, epoch)).item()
+
+
+def keep_all_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let diffusions keep all of the largest entries, also negligible ones."""
+    monkeypatch.setattr(import_module("ugcl.scope.diffusion"), "TOLERANCE", 0)
 
 
 # Graphs.
 
 
 def featured(sparse: bool, name: str = "small") -> Graph:
-    """A graph of 40 nodes that have few of their 30 features; X stays sparse, or is dense."""
+    """A graph of 40 nodes and 30 features, few of them not zero; X is sparse or dense."""
     features = sp.random_array((40, 30), density=0.1, rng=np.random.default_rng(0), format="csr")
     edges = np.argwhere(np.triu(make_graph().adjacency.toarray()))
     return Graph.from_edges(edges, features if sparse else features.toarray(), name=name)
 
 
 def connected(regular: bool, sparse: bool = True) -> Graph:
-    """A cycle with all nodes two apart joined too; or with chords at one end alone."""
+    """A cycle with edges between second neighbours, or with chords from one node alone."""
     nodes = np.arange(24)
     edges = [np.stack([nodes, (nodes + by) % 24], axis=1) for by in (1, 2)]
     if not regular:
@@ -98,7 +118,7 @@ def connected(regular: bool, sparse: bool = True) -> Graph:
     return Graph.from_edges(np.concatenate(edges), features)
 
 
-# The same in dense float64.
+# Dense float64 versions.
 
 
 def edges_of(graph: Graph) -> np.ndarray:
@@ -106,13 +126,13 @@ def edges_of(graph: Graph) -> np.ndarray:
     return edges
 
 
-def scaled_features(graph: Graph, settings: RecipeSettings) -> np.ndarray:
+def scaled_features(graph: Graph, settings: SSLSettings) -> np.ndarray:
     scaled = scale_features(graph.features, settings.feature_scaling)
-    held: np.ndarray = (scaled.toarray() if sp.issparse(scaled) else scaled).astype(float)
-    return held
+    features: np.ndarray = (scaled.toarray() if sp.issparse(scaled) else scaled).astype(float)
+    return features
 
 
-def a_and_x(graph: Graph, model: RecipeModel[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+def a_and_x(graph: Graph, model: SSLModel) -> tuple[torch.Tensor, torch.Tensor]:
     """The normalised adjacency and the features that a model sees."""
     a = reference.normalised_adjacency(edges_of(graph), model.settings.self_loops)
     return torch.from_numpy(a), torch.from_numpy(scaled_features(graph, model.settings))
@@ -124,19 +144,19 @@ def dense(matrix: SparseMatrix) -> torch.Tensor:
 
 def edges_left(view: View) -> np.ndarray:
     """The unweighted graph of a view."""
-    joined = (dense(view.adjacency) != 0).numpy().astype(float)
-    np.fill_diagonal(joined, 0)
-    return joined
+    edges = (dense(view.adjacency) != 0).numpy().astype(float)
+    np.fill_diagonal(edges, 0)
+    return edges
 
 
-def augmented(drawn: Sample, x: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """A and X of each view: what is left of the edges normalised anew, columns masked."""
+def augmented(sample: Sample, x: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """A and X of each view: the remaining edges, normalised, and the masked columns."""
     return [
         (
             torch.from_numpy(reference.normalised_adjacency(edges_left(view))),
-            x if view.mask is None else x * view.mask.double(),
+            x if view.feature_mask is None else x * view.feature_mask.double(),
         )
-        for view in drawn.views
+        for view in sample.views
     ]
 
 
@@ -148,7 +168,7 @@ def doubled(model: torch.nn.Module) -> Parameters:
 
 
 def shake(model: torch.nn.Module, by: float = 0.2) -> None:
-    """Give biases that start at zero, and slopes, values of their own."""
+    """Move all parameters, also biases that start at zero, to random values."""
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for value in model.parameters():
@@ -156,12 +176,12 @@ def shake(model: torch.nn.Module, by: float = 0.2) -> None:
 
 
 def gcn(encoder: torch.nn.Module, adjacency: np.ndarray, x: np.ndarray) -> np.ndarray:
-    held = {name: value.detach().double().numpy() for name, value in encoder.named_parameters()}
-    return reference.gcn(adjacency, x, held["weight"], held["bias"], float(held["slope"][0]))
+    values = {name: value.detach().double().numpy() for name, value in encoder.named_parameters()}
+    return reference.gcn(adjacency, x, values["weight"], values["bias"], float(values["slope"][0]))
 
 
 def convolution(
-    parameters: Parameters, a: torch.Tensor, x: torch.Tensor, encoder: str = "primary"
+    parameters: Parameters, a: torch.Tensor, x: torch.Tensor, encoder: str = "encoder"
 ) -> torch.Tensor:
     """PReLU(A X W + b)."""
     linear = a @ x @ parameters[f"{encoder}.weight"] + parameters[f"{encoder}.bias"]
@@ -174,13 +194,13 @@ def convolutions(
     x: torch.Tensor,
     activations: Sequence[str],
 ) -> torch.Tensor:
-    """Several of them, with an activation of each: relu, prelu or none."""
+    """Several layers, each with its activation: relu, prelu or none."""
     for layer, activation in enumerate(activations):
-        x = a @ x @ parameters[f"primary.weights.{layer}"] + parameters[f"primary.biases.{layer}"]
+        x = a @ x @ parameters[f"encoder.weights.{layer}"] + parameters[f"encoder.biases.{layer}"]
         if activation == "relu":
             x = x.clamp(min=0)
         if activation == "prelu":
-            x = torch.where(x > 0, x, parameters[f"primary.activations.{layer}.weight"] * x)
+            x = torch.where(x > 0, x, parameters[f"encoder.activations.{layer}.weight"] * x)
     return x
 
 
@@ -190,11 +210,11 @@ def grace_loss(
     activation: str,
     temperature: float,
 ) -> torch.Tensor:
-    """GRACE as its authors have it: two convolutions, a projector, both directions."""
+    """GRACE as in the authors' code: two convolutions, a projector, both directions."""
 
     def project(h: torch.Tensor) -> torch.Tensor:
-        first, second = (parameters[f"objective.projector.weights.{layer}"] for layer in (0, 1))
-        b, c = (parameters[f"objective.projector.biases.{layer}"] for layer in (0, 1))
+        first, second = (parameters[f"loss.projector.weights.{layer}"] for layer in (0, 1))
+        b, c = (parameters[f"loss.projector.biases.{layer}"] for layer in (0, 1))
         return functional.normalize(functional.elu(h @ first.T + b) @ second.T + c)
 
     def semi_loss(z1: torch.Tensor, z2: torch.Tensor) -> torch.Tensor:
@@ -206,16 +226,16 @@ def grace_loss(
     return ((semi_loss(z1, z2) + semi_loss(z2, z1)) / 2).mean()
 
 
-# Comparing.
+# Comparisons.
 
 
 def assert_equals_an_independent_step(
-    model: RecipeModel[Any],
+    model: SSLModel,
     loss: torch.Tensor,
     of: Callable[[Parameters], torch.Tensor],
     without_effect: Sequence[str] = (),
 ) -> None:
-    """Loss and the gradients of all parameters."""
+    """Compare the loss and the gradients of all parameters."""
     parameters = doubled(model)
     expected = of(parameters)
     gradients = torch.autograd.grad(expected, list(parameters.values()))
@@ -231,7 +251,7 @@ def assert_equals_an_independent_step(
         assert (value.grad.double() - gradient).abs().max() / size < 1e-4, name
 
 
-def assert_embeds(model: RecipeModel[Any], graph: Graph, expected: torch.Tensor) -> None:
-    found = model.embed(graph, "cpu")
-    assert np.abs(found).max() > 0.1
-    np.testing.assert_allclose(found, expected.detach(), atol=1e-5)
+def assert_embeds(model: SSLModel, graph: Graph, expected: torch.Tensor) -> None:
+    embeddings = model.embed(graph, "cpu")
+    assert np.abs(embeddings).max() > 0.1
+    np.testing.assert_allclose(embeddings, expected.detach(), atol=1e-5)

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from conftest import make_graph
 from ugcl import Embedder, Graph, NodeTransformer, UGCLError, transformer
 
-SMALL = {"options": {"hidden": 8, "sample": 30, "negatives": 10}, "epochs": 5, "scope": 2}
+SMALL = {"params": {"hidden": 8, "sample": 30, "negatives": 10}, "epochs": 5, "scope": 2}
 
 ONE_COLUMN = "the check makes X one column of ids, as the tags say, and then indexes it as a table"
 DO_NOT_APPLY = {
@@ -131,12 +131,12 @@ def test_what_is_shared_cannot_be_changed(named: Graph) -> None:
 def test_nothing_is_kept_of_a_graph_that_is_gone() -> None:
     graph = make_graph(seed=99)
     NodeTransformer(graph, **SMALL).fit([0])
-    assert graph in transformer._trained
+    assert graph in transformer._cache
     left = weakref.ref(graph)
     del graph
     gc.collect()
     assert left() is None
-    assert all(kept.num_nodes for kept in transformer._trained)
+    assert all(kept.num_nodes for kept in transformer._cache)
 
 
 def test_frames_come_out_where_they_are_asked_for(named: Graph) -> None:
@@ -155,16 +155,16 @@ def test_frames_come_out_where_they_are_asked_for(named: Graph) -> None:
         (sp.eye_array(3), "sparse"),
     ],
 )
-def test_what_is_no_id_is_told(named: Graph, ids: object, message: str) -> None:
+def test_what_is_no_id_is_reported(named: Graph, ids: object, message: str) -> None:
     fitted = NodeTransformer(named, **SMALL).fit(words(named))
     with pytest.raises(UGCLError, match=message):
         fitted.transform(ids)
 
 
-def test_numbers_that_are_not_whole_are_told(graph: Graph) -> None:
+def test_numbers_that_are_not_whole_are_reported(graph: Graph) -> None:
     fitted = NodeTransformer(graph, **SMALL).fit([0])
     for ids in ([0.5], ["x"], [None], [True], np.array([1.7], dtype=object)):
-        with pytest.raises(UGCLError, match="ids are whole numbers"):
+        with pytest.raises(UGCLError, match="ids are integers"):
             fitted.transform(ids)
 
 

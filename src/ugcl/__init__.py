@@ -2,23 +2,7 @@
 
 from importlib.metadata import version
 
-from ugcl._utils.errors import UGCLError
-from ugcl.data import load_graph, read_graph
-from ugcl.estimators import UGCL, Classifier, Embedder
-from ugcl.graph import Graph
-from ugcl.runs import load_run
-from ugcl.transformer import NodeTransformer
+import lazy_loader
 
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __version__ = version("ugcl")
-__all__ = [
-    "UGCL",
-    "Classifier",
-    "Embedder",
-    "Graph",
-    "NodeTransformer",
-    "UGCLError",
-    "__version__",
-    "load_graph",
-    "load_run",
-    "read_graph",
-]

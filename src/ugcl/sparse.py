@@ -1,4 +1,4 @@
-"""A sparse matrix that multiplies dense ones on any device, forwards and backwards."""
+"""Constant sparse matrices for sparse-dense products with gradients."""
 
 from __future__ import annotations
 
@@ -13,36 +13,40 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-_INT32 = 2**31
+from ugcl.typing import CSRMatrix, Device
+
+MAX_INT32 = 2**31
 
 
 @dataclass(frozen=True)
 class SparseMatrix:
-    """A constant sparse matrix M and its transpose, both CSR: `M @ dense` differentiates in dense.
+    """A constant sparse matrix M and its transpose, both CSR; `M @ H` is differentiable in H.
 
-    Keeping the transpose makes the gradient, M^T G, as fast as the product itself.
+    With the transpose stored, the gradient M^T G costs the same as the product.
     """
 
     matrix: Tensor
     transpose: Tensor
-    _stacks: dict[int, SparseMatrix] = field(default_factory=dict, compare=False, repr=False)
+    _block_diagonals: dict[int, SparseMatrix] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @classmethod
     def from_scipy(
         cls,
-        matrix: Any,
+        matrix: CSRMatrix,
         *,
         symmetric: bool = False,
-        device: torch.device | str = "cpu",
+        device: Device = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> SparseMatrix:
-        """Copy a SciPy matrix; a symmetric one is its own transpose and is held once."""
-        held = _csr_tensor(matrix.tocsr(), device, dtype)
-        return cls(held, held if symmetric else _csr_tensor(matrix.T.tocsr(), device, dtype))
+        """Copy a SciPy matrix; a symmetric one is stored once."""
+        tensor = _from_scipy(matrix.tocsr(), device, dtype)
+        return cls(tensor, tensor if symmetric else _from_scipy(matrix.T.tocsr(), device, dtype))
 
-    def to_scipy(self) -> Any:
+    def to_scipy(self) -> CSRMatrix:
         """Copy to a SciPy CSR matrix."""
-        starts, columns, values = (part.cpu().numpy().copy() for part in _parts(self.matrix))
+        starts, columns, values = (part.cpu().numpy().copy() for part in _arrays(self.matrix))
         return sp.csr_array((values, columns, starts), shape=tuple(self.shape))
 
     @property
@@ -54,57 +58,54 @@ class SparseMatrix:
         product: Tensor = _Product.apply(self.matrix, self.transpose, dense)  # type: ignore[no-untyped-call]
         return product
 
-    def of_others(self, order: Tensor) -> SparseMatrix:
-        """M with its columns moved: `M.of_others(order) @ X` is `M @ X[order]`, X staying in place.
-
-        Cost: O(rows + entries).
-        """
-        starts, columns, values = _parts(self.matrix)
-        places = order.to(columns.device, columns.dtype)
-        moved = _csr(starts, places[columns], values, self.matrix.shape)
-        return SparseMatrix(moved, _moved_rows(self.transpose, torch.argsort(places)))
+    def permute_columns(self, order: Tensor) -> SparseMatrix:
+        """Return the matrix M' with `M' @ X = M @ X[order]`. Cost: O(rows + nnz)."""
+        starts, columns, values = _arrays(self.matrix)
+        order = order.to(columns.device, columns.dtype)
+        permuted = _csr(starts, order[columns], values, self.matrix.shape)
+        return SparseMatrix(permuted, _permute_rows(self.transpose, torch.argsort(order)))
 
     def with_values(self, values: Tensor) -> SparseMatrix:
-        """Other values in the same places, given row by row. Cost: O(entries)."""
-        starts, columns, _ = _parts(self.matrix)
+        """Replace the values of the entries, given in CSR order. Cost: O(nnz)."""
+        starts, columns, _ = _arrays(self.matrix)
         matrix = _csr(starts, columns, values, self.matrix.shape)
-        starts, columns, _ = _parts(self.transpose)
-        moved = values[self._transposed_order]
-        return SparseMatrix(matrix, _csr(starts, columns, moved, self.transpose.shape))
+        starts, columns, _ = _arrays(self.transpose)
+        values = values[self._transpose_order]
+        return SparseMatrix(matrix, _csr(starts, columns, values, self.transpose.shape))
 
     @cached_property
-    def _transposed_order(self) -> Tensor:
-        """For each entry of the transpose, its place in the matrix."""
+    def _transpose_order(self) -> Tensor:
+        """Position in the matrix of each entry of the transpose."""
         return torch.argsort(self.matrix.col_indices(), stable=True)
 
-    def stacked(self, count: int) -> SparseMatrix:
-        """The block-diagonal matrix with M `count` times, which multiplies stacked blocks.
+    def block_diagonal(self, count: int) -> SparseMatrix:
+        """Return the block-diagonal matrix of `count` copies of M; cached.
 
-        Memory: `count` times that of M; it is made once and held.
+        Memory: `count` times that of M.
         """
         if count == 1:
             return self
-        if count not in self._stacks:
-            matrix = _stack(self.matrix, count)
+        if count not in self._block_diagonals:
+            matrix = _block_diagonal(self.matrix, count)
             symmetric = self.transpose is self.matrix
-            transpose = matrix if symmetric else _stack(self.transpose, count)
-            self._stacks[count] = SparseMatrix(matrix, transpose)
-        return self._stacks[count]
+            transpose = matrix if symmetric else _block_diagonal(self.transpose, count)
+            self._block_diagonals[count] = SparseMatrix(matrix, transpose)
+        return self._block_diagonals[count]
 
 
-def csr_of(rows: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
-    """A CSR tensor of entries whose rows ascend; a place may have several."""
-    index = torch.int32 if max(rows.numel(), *shape) < _INT32 else torch.int64
+def csr_from_coo(rows: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the CSR tensor of entries sorted by row; duplicates are kept."""
+    index = torch.int32 if max(rows.numel(), *shape) < MAX_INT32 else torch.int64
     counts = torch.bincount(rows, minlength=shape[0])
     starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
     return _csr(starts.to(index), columns.to(index), values, shape)
 
 
 def multiply(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor:
-    """`M H` of a CSR tensor, without a gradient.
+    """Return `M H` of a CSR tensor, without a gradient.
 
-    `matrix @ dense` would set the result to zero first and copy it in the end, which for few
-    entries in a row costs as much as the product.
+    Unlike `matrix @ dense`, it neither initialises nor copies the result, which for few entries in
+    a row would cost as much as the product.
     """
     if out is None:
         out = dense.new_empty(matrix.shape[0], dense.shape[1])
@@ -122,9 +123,9 @@ class _Product(torch.autograd.Function):
         return None, None, multiply(ctx.transpose, grads[0])
 
 
-def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> Tensor:
-    """Copy a SciPy CSR matrix; with indices of 32 bits where they suffice, as MKL takes them."""
-    index = np.int32 if max(matrix.nnz, *matrix.shape) < _INT32 else np.int64
+def _from_scipy(matrix: CSRMatrix, device: Device, dtype: torch.dtype) -> Tensor:
+    """Copy a SciPy CSR matrix, with 32-bit indices (as MKL needs) if they suffice."""
+    index = np.int32 if max(matrix.nnz, *matrix.shape) < MAX_INT32 else np.int64
     return _csr(
         torch.from_numpy(matrix.indptr.astype(index)).to(device),
         torch.from_numpy(matrix.indices.astype(index)).to(device),
@@ -133,29 +134,28 @@ def _csr_tensor(matrix: Any, device: torch.device | str, dtype: torch.dtype) -> 
     )
 
 
-def _parts(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _arrays(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return matrix.crow_indices(), matrix.col_indices(), matrix.values()
 
 
-def _moved_rows(matrix: Tensor, order: Tensor) -> Tensor:
-    """The rows of a CSR matrix in another order."""
-    starts, columns, values = _parts(matrix)
+def _permute_rows(matrix: Tensor, order: Tensor) -> Tensor:
+    starts, columns, values = _arrays(matrix)
     counts = starts.diff()[order]
     ends = counts.cumsum(0, dtype=starts.dtype)
-    skipped = torch.repeat_interleave(starts[order] - (ends - counts), counts)
-    entries = skipped + torch.arange(values.numel(), device=values.device)
-    moved = torch.cat([starts[:1], ends])
-    return _csr(moved, columns[entries], values[entries], matrix.shape)
+    offsets = torch.repeat_interleave(starts[order] - (ends - counts), counts)
+    entries = offsets + torch.arange(values.numel(), device=values.device)
+    starts = torch.cat([starts[:1], ends])
+    return _csr(starts, columns[entries], values[entries], matrix.shape)
 
 
-def _stack(matrix: Tensor, count: int) -> Tensor:
-    starts, columns, values = _parts(matrix)
-    if count * max(values.numel(), *matrix.shape) >= _INT32:
+def _block_diagonal(matrix: Tensor, count: int) -> Tensor:
+    starts, columns, values = _arrays(matrix)
+    if count * max(values.numel(), *matrix.shape) >= MAX_INT32:
         starts, columns = starts.long(), columns.long()
-    times = torch.arange(count, dtype=columns.dtype, device=columns.device)[:, None]
+    copies = torch.arange(count, dtype=columns.dtype, device=columns.device)[:, None]
     return _csr(
-        torch.cat([(starts[:-1] + times * values.numel()).flatten(), starts[-1:] * count]),
-        (columns + times * matrix.shape[1]).flatten(),
+        torch.cat([(starts[:-1] + copies * values.numel()).flatten(), starts[-1:] * count]),
+        (columns + copies * matrix.shape[1]).flatten(),
         values.repeat(count),
         (count * matrix.shape[0], count * matrix.shape[1]),
     )

@@ -19,7 +19,8 @@ from ugcl.bench.scaling import Problem
 from ugcl.bench.step import PARTS
 from ugcl.bench.timing import exponent, medians
 from ugcl.cli import main
-from ugcl.methods import METHODS, Shape
+from ugcl.engine import Trainer
+from ugcl.methods.ugcl import UGCLSettings
 
 SMALL = {"hidden": 24, "sample": 40, "negatives": "all", "scope": 3}
 
@@ -34,60 +35,58 @@ def saved(tmp_path: Path) -> str:
 @pytest.mark.parametrize("context", ["power", "lazy"])
 def test_the_naive_loss_is_equation_5_of_the_encoders(context: str) -> None:
     graph = make_graph(12, sparse=False)
-    settings = METHODS["ugcl"].resolve("fast", graph, {**SMALL, "sample": 12, "context": context})
-    model = METHODS["ugcl"].build(Shape.of(graph), settings, 0).double()
+    params = {**SMALL, "sample": 12, "context": context}
+    trainer = Trainer("ugcl", graph, preset="fast", device="cpu", **params)
+    model, settings = trainer.model.double(), trainer.settings
+    assert isinstance(settings, UGCLSettings)
     adjacency = reference.normalised_adjacency(graph.adjacency.toarray())
     parameters = {name: value.detach() for name, value in model.named_parameters()}
 
-    def encode(which: str) -> np.ndarray:
-        held = {
-            name.partition(".")[2]: value.numpy()
-            for name, value in parameters.items()
-            if name.startswith(which)
-        }
-        return reference.gcn(
-            adjacency, graph.features, held["weight"], held["bias"], float(held["slope"][0])
+    def encode(encoder: str) -> np.ndarray:
+        weight, bias, slope = (
+            parameters[f"{encoder}.{name}"].numpy() for name in ("weight", "bias", "slope")
         )
+        return reference.gcn(adjacency, graph.features, weight, bias, float(slope[0]))
 
     lazy = (np.eye(12) + adjacency) / 2 if context == "lazy" else adjacency
-    across = np.linalg.matrix_power(lazy, 3) @ encode("auxiliary")
-    expected = reference.objective(encode("primary"), across, settings.temperature)
+    across = np.linalg.matrix_power(lazy, 3) @ encode("context_encoder")
+    expected = reference.ugcl_loss(encode("encoder"), across, settings.temperature)
     features = torch.from_numpy(graph.features.astype(float))
-    found = naive_loss(torch.from_numpy(adjacency), features, parameters, settings)
-    assert found.item() == pytest.approx(expected)
+    loss = naive_loss(torch.from_numpy(adjacency), features, parameters, settings)
+    assert loss.item() == pytest.approx(expected)
 
 
-def test_a_step_is_measured(saved: str) -> None:
-    told: list[str] = []
-    result = bench_step(saved, "fast", given=SMALL, tell=told.append)
+def test_a_step_is_measured(saved: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="ugcl")
+    result = bench_step(saved, "fast", params=SMALL)
     assert (result["S"], result["D"], result["n"]) == (40, 24, 3)
-    for key in ("mm_seconds", "step_mm", "objective_mm", "naive_mm", "peak_bytes"):
+    for key in ("mm_seconds", "step_mm", "loss_mm", "naive_mm", "peak_bytes"):
         assert result[key] > 0
     assert tuple(result["parts_mm"]) == PARTS
-    assert len(told) == 3
+    assert len(caplog.messages) == 3
 
 
-def test_the_command_prints_what_is_asked_for(
+def test_the_command_prints_the_measurements(
     saved: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--hidden", "16", "--sample", "30", "--negatives", "5", "--no-naive", "--json"]
-    assert main(["bench", "step", saved, "--settings", "fast", *arguments]) == 0
+    assert main(["bench", "step", saved, "--preset", "fast", *arguments]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert {"mm_seconds", "step_mm", "objective_mm", "naive_mm", "peak_bytes"} <= set(result)
+    assert {"mm_seconds", "step_mm", "loss_mm", "naive_mm", "peak_bytes"} <= set(result)
     assert result["naive_mm"] is None
     assert result["machine"]["torch"] == torch.__version__
 
 
 def test_memory_is_that_of_training_alone(saved: str, tmp_path: Path) -> None:
-    given: dict[str, Any] = {**SMALL, "hidden": 2**16}
-    peak = in_fresh_process("train", graph=saved, preset="fast", given=given, threads=1)[
+    params: dict[str, Any] = {**SMALL, "hidden": 2**16}
+    peak = in_fresh_process("train", graph=saved, preset="fast", params=params, threads=1)[
         "peak_bytes"
     ]
     array = 4 * 40 * 2**16
     assert 6 * array < peak < 60 * array
     with pytest.raises(UGCLError, match=r"none\.npz"):
         in_fresh_process(
-            "train", graph=str(tmp_path / "none.npz"), preset="fast", given={}, threads=1
+            "train", graph=str(tmp_path / "none.npz"), preset="fast", params={}, threads=1
         )
 
 
@@ -97,8 +96,8 @@ def test_a_process_that_is_killed_is_said_to_be(
     monkeypatch.setattr(
         "ugcl.bench.child._CODE", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     )
-    with pytest.raises(UGCLError, match="want of memory"):
-        in_fresh_process("train", graph=saved, preset="fast", given={}, threads=1)
+    with pytest.raises(UGCLError, match="memory ran out"):
+        in_fresh_process("train", graph=saved, preset="fast", params={}, threads=1)
 
 
 def test_a_graph_with_nothing_to_learn_is_refused(tmp_path: Path) -> None:
@@ -110,16 +109,16 @@ def test_a_graph_with_nothing_to_learn_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_refused_before_any_measurement(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UGCLError, match="name a folder"):
+    with pytest.raises(UGCLError, match="pass a folder"):
         suite.bench_suite(tmp_path / "file")
 
 
 @pytest.mark.slow
-def test_the_objective_never_holds_all_similarities(tmp_path: Path) -> None:
+def test_the_loss_never_stores_all_similarities(tmp_path: Path) -> None:
     """With S x S of 1.6 GB and S x D of 2.6 MB, training stays far below S x S."""
     path = Problem(N=20_000, E=50_000).save(tmp_path)
-    given = {"sample": 20_000, "hidden": 32, "scope": 1, "negatives": "all"}
-    peak = in_fresh_process("train", graph=path, preset="fast", given=given, threads=1)[
+    params = {"sample": 20_000, "hidden": 32, "scope": 1, "negatives": "all"}
+    peak = in_fresh_process("train", graph=path, preset="fast", params=params, threads=1)[
         "peak_bytes"
     ]
     assert peak < 4 * 20_000**2 / 4
@@ -144,8 +143,8 @@ def test_the_suite_writes_data_and_a_picture(
     saved: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(suite, "STEPS", ((saved, "fast", False), ("cora", "fast", False)))
-    monkeypatch.setattr(suite, "bench_scaling", lambda tell: bench_scaling({"n": (1, 2)}, tell))
-    monkeypatch.setattr(suite, "bench_embed", lambda tell: bench_embed((5_000, 10_000), tell))
+    monkeypatch.setattr(suite, "bench_scaling", lambda: bench_scaling({"n": (1, 2)}))
+    monkeypatch.setattr(suite, "bench_embed", lambda: bench_embed((5_000, 10_000)))
     monkeypatch.setattr("ugcl.bench.scaling.Problem.__init__.__defaults__", (400, 800, 100, 16, 2))
     out = tmp_path / "bench"
     result = suite.bench_suite(out, data_root=str(tmp_path))
@@ -154,7 +153,7 @@ def test_the_suite_writes_data_and_a_picture(
     assert result["scaling"]["n"]["sizes"] == [1, 2]
     embedding = result["embed"]
     assert len(embedding["seconds"]) == len(embedding["products_seconds"]) == 2
-    assert all(least > 0 for least in embedding["products_seconds"])
+    assert all(seconds > 0 for seconds in embedding["products_seconds"])
     slope = exponent([5_000, 10_000], embedding["seconds"])
     assert embedding["beyond_cache_exponent"] == pytest.approx(slope)
     assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
@@ -164,10 +163,10 @@ def test_memory_of_methods_is_measured_once(
     saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "memory.json"
-    command = ["bench", "memory", saved, "--out", str(out), "--settings", "fast", "--methods"]
+    command = ["bench", "memory", saved, "--out", str(out), "--preset", "fast", "--methods"]
     assert main([*command, "ggd", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
-    assert (row["method"], row["settings"], row["graph"]) == ("ggd", "fast", saved)
+    assert (row["method"], row["preset"], row["graph"]) == ("ggd", "fast", saved)
     assert row["peak_bytes"] > 0
     before = row["step_seconds"]
     assert main([*command, "ggd", "dgi"]) == 0
@@ -177,19 +176,19 @@ def test_memory_of_methods_is_measured_once(
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (["--methods", "gdi"], "no method called 'gdi'"),
-        (["--settings", "authors"], "no preset of settings called 'authors'"),
+        (["--preset", "authors"], "no preset called 'authors'"),
         (["no-such-graph"], "no-such-graph"),
     ],
 )
 def test_nothing_is_measured_before_all_is_known_to_be_there(
-    saved: str, tmp_path: Path, wrong: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    saved: str, tmp_path: Path, wrong: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "memory.json"
     assert main(["bench", "memory", saved, *wrong, "--out", str(out)]) != 0
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not out.exists()
 
 
@@ -200,7 +199,7 @@ def test_a_file_of_another_kind_is_kept(
     out = tmp_path / "other.json"
     out.write_text(text)
     assert main(["bench", "memory", saved, "--methods", "ggd", "--out", str(out)]) != 0
-    assert "is not a measurement of memory" in capsys.readouterr().err
+    assert "is not a result of this command: choose another --out" in capsys.readouterr().err
     assert out.read_text() == text
 
 

@@ -11,11 +11,10 @@ import scipy.sparse as sp
 from conftest import make_graph
 from ugcl import Graph, load_graph, read_graph
 from ugcl.bench.child import in_fresh_process
-from ugcl.check.diagnosis import diagnose, estimate_cost
-from ugcl.check.graph_warnings import graph_warnings
+from ugcl.check import diagnose, estimate_cost, graph_warnings
 from ugcl.data import sbm_graph
-from ugcl.methods import TrainedSettings, method_named
-from ugcl.selection import resolve_scope
+from ugcl.engine import resolve_settings
+from ugcl.methods import TrainingSettings
 
 
 def odd(graph: Graph) -> tuple[str, ...]:
@@ -52,11 +51,11 @@ def test_memory_is_about_what_training_takes(nodes: int | None, tmp_path: Path) 
     if nodes is not None:
         name = str(tmp_path / "g.npz")
         sbm_graph(nodes=nodes, degree=8, features=32).save(name, compressed=False)
-    graph, given = load_graph(name), {"hidden": 256, "scope": 2}
-    settings, _ = resolve_scope(method_named("ugcl").resolve("fast", graph, given), graph)
-    assert isinstance(settings, TrainedSettings)
+    graph, params = load_graph(name), {"hidden": 256, "scope": 2}
+    settings, _ = resolve_settings("ugcl", graph, "fast", params)
+    assert isinstance(settings, TrainingSettings)
     measured = in_fresh_process(
-        "train", graph=name, preset="fast", given=given, threads=1, then_embed=True
+        "train", graph=name, preset="fast", params=params, threads=1, then_embed=True
     )["peak_bytes"]
     if measured is None:
         pytest.skip("this system does not tell how much memory a process held")
@@ -67,8 +66,8 @@ def test_memory_is_about_what_training_takes(nodes: int | None, tmp_path: Path) 
 def test_too_little_memory_is_told_and_nothing_is_tried(
     graph: Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ugcl.check.diagnosis.available_memory", lambda: 1000)
-    monkeypatch.setattr("ugcl.check.diagnosis._step_seconds", lambda *_: pytest.fail("tried"))
+    monkeypatch.setattr("ugcl.check.cost.available_memory", lambda: 1000)
+    monkeypatch.setattr("ugcl.check.cost._step_seconds", lambda *_: pytest.fail("tried"))
     cost = diagnose(graph).cost
     assert cost is not None
     assert not cost.fits
@@ -86,7 +85,7 @@ def test_without_features_walks_are_suggested_up_to_a_size(
 ) -> None:
     graph = read_graph(sp.coo_array(make_graph(60).adjacency))
     assert diagnose(graph).method == "deepwalk"
-    monkeypatch.setattr("ugcl.check.diagnosis.WALKED", 10)
+    monkeypatch.setattr("ugcl.check.diagnosis.MAX_WALK_NODES", 10)
     assert diagnose(graph).method == "ugcl"
 
 
@@ -109,7 +108,7 @@ def test_what_looks_wrong_about_features_is_named() -> None:
     numbered[:, 2] = rng.permutation(60) + 1
     large[:, 1] *= 1e6
     for features, message in (
-        (constant, r"1 feature(s) are the same for all nodes ('fixed')"),
+        (constant, r"1 feature(s) are constant ('fixed')"),
         (numbered, "1 feature(s) number the nodes ('row'): is it an id?"),
         (large, "1 feature(s) are over 10 times as large as others ('income')"),
     ):
@@ -117,7 +116,7 @@ def test_what_looks_wrong_about_features_is_named() -> None:
         assert any(message in told for told in found)
     assert "all nodes have the same features" in odd(with_features(np.ones((60, 2))))[0]
     empty = good * (np.arange(60) > 20)[:, None]
-    assert "21 nodes have no feature but zeros" in odd(with_features(empty))[0]
+    assert "the features of 21 nodes are all zero" in odd(with_features(empty))[0]
     sparse = sp.csr_array(good * np.array([1, 1, 0, 1e6]))
     assert len(odd(with_features(sparse))) == 2
 

@@ -56,11 +56,11 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
     assert "exists already: choose another --out" in fails(
         capsys, "train", "citeseer", "--out", run
     )
-    assert "--hidden must be a whole number of at least 1, not '-5'" in fails(
+    assert "--hidden must be an integer of at least 1, not '-5'" in fails(
         capsys, "train", "citeseer", "--out", new, "--hidden", "-5"
     )
     assert (
-        "--scope must be a whole number of at least 0, 'component', 'graph' or 'auto', not '-1'"
+        "--scope must be an integer of at least 0, 'component', 'graph' or 'auto', not '-1'"
         in fails(capsys, "train", "citeseer", "--out", new, "--scope", "-1")
     )
     assert "is not a graph that ugcl can read" in fails(capsys, "train", text, "--out", new)
@@ -76,30 +76,33 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["train", "citeseer", "--out", "new", "--method", "GRCAE"], "did you mean 'grace'?"),
         (
             ["train", "citeseer", "--out", "new", "--method", "dgi", "--temperature", "0.5"],
-            "--temperature is no setting of dgi but of ugcl, ",
+            "--temperature is not a setting of dgi but of ugcl, ",
         ),
         (
-            ["train", "citeseer", "--out", "new", "--method", "bgrl", "--settings", "authors"],
-            "there is no preset of settings called 'authors'; there are: fast, paper",
+            ["train", "citeseer", "--out", "new", "--method", "bgrl", "--preset", "authors"],
+            "there is no preset called 'authors'; there are: fast, paper",
         ),
         (
-            ["train", "citeseer", "--out", "new", "--settings", "quick"],
+            ["train", "citeseer", "--out", "new", "--preset", "quick"],
             "there are: fast, paper, authors",
         ),
         (["train", "citeseer", "--out", "new", "--sample", "9999"], "3,327 nodes of this graph"),
-        (["train", "citeseer", "--out", "new", "--seed", "-1"], "argument --seed: must be a whole"),
+        (["train", "citeseer", "--out", "new", "--seed", "-1"], "argument --seed: must be an int"),
         (["train", "citeseer", "--out", "new", "--wide"], "unrecognized arguments: --wide"),
         (["train", "citeseer", "--out", "new", "--config", "no.toml"], "there is no file no.toml"),
         (["train", "cora", "--out", "new", "--data-root", "."], "ind.cora.x"),
         (["train", "citeseer", "--out", "new", "--device", "tpu"], "invalid choice: 'tpu'"),
         (["evaluate", "missing"], "missing is not a run folder"),
         (["embed", "missing", "citeseer", "--out", "x.npy"], "missing is not a run folder"),
-        (["embed", "missing", "citeseer", "--out", "x.doc"], "an ending that names no format"),
-        (["embed", "missing", "citeseer", "--out", "no/x.npy"], "the folder no is not there"),
+        (
+            ["embed", "missing", "citeseer", "--out", "x.doc"],
+            "the extension of --out x.doc names no format",
+        ),
+        (["embed", "missing", "citeseer", "--out", "no/x.npy"], "the folder no does not exist"),
         (["train", "x" * 5000, "--out", "new"], "File name too long"),
         (["train", "citeseer", "--out", "x" * 5000], "File name too long"),
         (["train", "citeseer", "--out", "new", "--seed", "9" * 30], "argument --seed: must be"),
-        (["train", "citeseer", "--out", "new", "--epochs", "nan"], "--epochs must be a whole"),
+        (["train", "citeseer", "--out", "new", "--epochs", "nan"], "--epochs must be an int"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
         ([], "the following arguments are required: COMMAND"),
     ],
@@ -207,8 +210,8 @@ def test_scopes_of_any_method_are_used_and_recorded(
     for recorded in (metrics, config["settings"]):
         assert {name: recorded[name] for name in scopes} == scopes
     assert (metrics["method"], config["method"]) == (method, method)
-    options = {"hidden": 8, "lr": 0.01}
-    embedder = Embedder(method, scope=scope, readout_scope=readout_scope, epochs=5, options=options)
+    params = {"hidden": 8, "lr": 0.01}
+    embedder = Embedder(method, scope=scope, readout_scope=readout_scope, epochs=5, params=params)
     np.testing.assert_array_equal(np.load(out / "embeddings.npy"), embedder.fit(graph).embed(graph))
 
 
@@ -238,12 +241,12 @@ def test_config_and_preset_contradict_each_other(
         "train",
         "--config",
         run / "config.toml",
-        "--settings",
+        "--preset",
         "paper",
         "--out",
         tmp_path / "new",
     )
-    assert "--settings paper contradicts the stored configuration, which has 'fast'" in sentence
+    assert "--preset paper contradicts the stored configuration, which has 'fast'" in sentence
 
 
 def test_resume_starts_goes_on_and_ends(
@@ -256,7 +259,7 @@ def test_resume_starts_goes_on_and_ends(
     assert "was finished before: nothing to do" in capsys.readouterr().out
     assert ugcl("train", "--out", tmp_path / "run", "--resume") == 0
     capsys.readouterr()
-    assert "cannot go on with --hidden 9 instead of 8" in fails(
+    assert "cannot be resumed with --hidden 9 instead of 8" in fails(
         capsys, "train", "--out", tmp_path / "run", "--resume", "--hidden", "9"
     )
 
@@ -285,7 +288,7 @@ def test_a_process_ended_at_epoch_20_and_resumed(tmp_path: Path, number: signal.
     _, told = process.communicate(timeout=120)
     if number != signal.SIGKILL:
         assert process.returncode == 130
-        assert re.search(r"stopped after epoch \d+; go on: ugcl train --out \S+ --resume", told)
+        assert re.search(r"stopped after epoch \d+; resume: ugcl train --out \S+ --resume", told)
     assert not (tmp_path / "ended/embeddings.npy").exists()
     for name, extra in (("ended", ["--resume"]), ("whole", [])):
         subprocess.run(
@@ -328,7 +331,7 @@ def test_methods_prints_every_method_and_its_presets(capsys: pytest.CaptureFixtu
         cells += ["yes" if method.inductive else "no", method.scope]
         assert re.split(r"\s{2,}", row) == cells
         assert part.startswith(f"{method.name}: {method.paper}\n")
-        assert re.findall(r"--settings (\w+):", part) == list(method.presets)
+        assert re.findall(r"--preset (\w+):", part) == list(method.presets)
 
 
 @pytest.mark.parametrize(
@@ -360,4 +363,4 @@ def test_a_config_with_an_unknown_preset_is_told(
     config = first / "config.toml"
     config.write_text(config.read_text("utf-8").replace('"fast"', '"fsat"'), "utf-8")
     said = fails(capsys, "train", "--config", config, "--out", tmp_path / "second")
-    assert "there is no preset of settings called 'fsat'; did you mean 'fast'?" in said
+    assert "there is no preset called 'fsat'; did you mean 'fast'?" in said

@@ -62,12 +62,12 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
         (["generate", "sbn"], "invalid choice: 'sbn'"),
         (["generate", "sbm", "--nodes", "9"], "the following arguments are required: --out"),
         ([*SMALL, "--out", "sbm.csv"], "--out sbm.csv must end in .npz"),
-        ([*SMALL, "--out", "no/sbm.npz"], "the folder no is not there or not writable"),
+        ([*SMALL, "--out", "no/sbm.npz"], "the folder no does not exist or is not writable"),
         ([*SMALL, "--out", "x.npz", "--degree", "many"], "--degree: must be a number, not 'many'"),
         ([*SMALL, "--out", "x.npz", "--degree", "nan"], "--degree: must be a number, not 'nan'"),
-        ([*SMALL, "--out", "x.npz", "--classes", "0"], "--classes: must be a whole number of at"),
-        ([*SMALL, "--out", "x.npz", "--homophily", "2"], "homophily must be at most 1, not 2.0"),
-        ([*SMALL, "--out", "x.npz", "--degree", "1"], "average degree from 1.99 to 199, not 1"),
+        ([*SMALL, "--out", "x.npz", "--classes", "0"], "--classes: must be an integer of at"),
+        ([*SMALL, "--out", "x.npz", "--homophily", "2"], "--homophily must be at most 1, not 2.0"),
+        ([*SMALL, "--out", "x.npz", "--degree", "1"], "199, not 1: change --degree, --nodes"),
     ],
 )
 def test_mistakes_get_one_sentence_and_no_file(

@@ -118,7 +118,7 @@ def test_labels_that_come_later_are_scored(
     assert ugcl("evaluate R --labels L.csv --task clusters --json") == 0
     assert json.loads(capsys.readouterr().out)["clusters"] == 3
     assert ugcl("evaluate R --labels L.csv --weight amount") == 2
-    assert "--weight needs edges to go with" in capsys.readouterr().err
+    assert "--weight needs edges: name them with --edges" in capsys.readouterr().err
     Path("E.csv").rename("moved.csv")
     assert ugcl("evaluate R --labels L.csv") == 2
     assert "(ugcl evaluate --edges FILE)" in capsys.readouterr().err
@@ -161,7 +161,7 @@ def test_no_features_are_made_and_announced(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ugcl(f"train --edges E.csv --source who --target whom --out R {SMALL}") == 0
-    assert "no features: made 129 of the edges" in capsys.readouterr().err
+    assert "no features: computed 129 structural features from the edges" in capsys.readouterr().err
     assert ugcl("embed R --edges E.csv --out again.npy") == 0
     again, stored = np.load("again.npy"), np.load("R/embeddings.npy")
     np.testing.assert_allclose(again, stored, atol=1e-6)
@@ -214,10 +214,13 @@ def test_check_suggests_walks_where_there_are_no_features(
     ("line", "message"),
     [
         ("train --out R", "no graph given"),
-        ("train --features F.csv --out R", "--features needs edges to go with"),
-        ("train citeseer --edges E.csv --out R", "two graphs are given"),
-        ("train citeseer --features F.csv --out R", "is a whole graph and takes no 'features'"),
-        ("train --edges missing.csv --out R", "missing.csv is not there"),
+        ("train --features F.csv --out R", "--features needs edges: name them with --edges"),
+        ("train citeseer --edges E.csv --out R", "there are two graphs"),
+        (
+            "train citeseer --features F.csv --out R",
+            "is a complete graph and cannot be combined with --features",
+        ),
+        ("train --edges missing.csv --out R", "missing.csv does not exist"),
         ("train --edges E.csv --source no --out R", "there is no column in E.csv called 'no'"),
         ("train --edges E.csv --features L.csv --id person --out R", "hold no numbers ('kind')"),
         ("check", "no graph given"),

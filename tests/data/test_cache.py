@@ -78,7 +78,7 @@ def test_another_version_reads_again(
     for change in (
         lambda: None,
         lambda: monkeypatch.setattr("ugcl.data.cache.version", lambda _: "99"),
-        lambda: monkeypatch.setattr("ugcl.data.cache.READERS", "99"),
+        lambda: monkeypatch.setattr("ugcl.data.cache.READER_VERSION", "99"),
     ):
         change()
         load_graph("amazon-photo", tmp_path)

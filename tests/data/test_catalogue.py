@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from ugcl import load_graph
 from ugcl.data import DATASETS
-from ugcl.data.download import known_sums
+from ugcl.data.download import sha256_sums
 from ugcl.graph import Graph
 from ugcl.study.published import published
 
@@ -81,14 +81,14 @@ def test_known_traps(
 def test_the_known_checksums_are_those_of_the_files_at_hand(
     raw_data: Callable[[str], Path],
 ) -> None:
-    for path, known in known_sums().items():
+    for path, known in sha256_sums().items():
         content = (raw_data(path) / path).read_bytes()
         assert hashlib.sha256(content).hexdigest() == known, path
 
 
 def test_known_checksums_are_of_files_in_the_catalogue() -> None:
     listed = {file.path for dataset in DATASETS.values() for file in dataset.source.files}
-    assert set(known_sums()) <= listed
+    assert set(sha256_sums()) <= listed
 
 
 def test_the_embedded_file_is_the_recorded_one() -> None:

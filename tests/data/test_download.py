@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import re
 import sys
 import threading
@@ -93,7 +94,7 @@ def failed(tmp_path: Path) -> Callable[[str, str], None]:
         assert all(file in told for file in missing)
         assert str(root) in told
         assert DATASETS[name].source.page in told
-        assert "--data-root or UGCL_DATA" in told
+        assert "set `data_root` or UGCL_DATA" in told
         assert "\n" not in told
         assert [path for path in root.rglob("*") if path.is_file()] == []
 
@@ -101,13 +102,19 @@ def failed(tmp_path: Path) -> Callable[[str, str], None]:
 
 
 def test_a_missing_file_is_downloaded(
-    site: Site, photo: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    site: Site,
+    photo: bytes,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     root = tmp_path / "new/root"
-    assert load_graph("amazon-photo", root).num_nodes == 4
-    assert capsys.readouterr().err == (
-        f"downloading {site.address(Path(PHOTO).name)} ({len(photo) / 1e6:.1f} MB)\n"
-    )
+    with caplog.at_level(logging.INFO, logger="ugcl"):
+        assert load_graph("amazon-photo", root).num_nodes == 4
+    assert caplog.messages == [
+        f"downloading {site.address(Path(PHOTO).name)} ({len(photo) / 1e6:.1f} MB)"
+    ]
+    assert capsys.readouterr() == ("", "")
     assert (root / PHOTO).read_bytes() == photo
     assert [path for path in root.rglob("*") if path.is_file()] == [root / PHOTO]
     load_graph("amazon-photo", root)
@@ -181,7 +188,7 @@ def test_an_archive_that_is_none_is_told(site: Site, failed: Callable[[str, str]
 def test_a_wrong_checksum_is_told(
     failed: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ugcl.data.download.known_sums", lambda: {PHOTO: "0" * 64})
+    monkeypatch.setattr("ugcl.data.download.sha256_sums", lambda: {PHOTO: "0" * 64})
     failed("amazon-photo", "the SHA-256 of http://.*photo.npz is [0-9a-f]{64}, not 0{64}")
 
 

@@ -15,17 +15,17 @@ def pairs_of(graph: Graph) -> set[tuple[int, int]]:
     return set(map(tuple, np.argwhere(sp.triu(graph.adjacency).toarray()).tolist()))
 
 
-@given(share=st.floats(0.05, 0.9), seed=st.integers(0, 5), weighted=st.booleans())
+@given(fraction=st.floats(0.05, 0.9), seed=st.integers(0, 5), weighted=st.booleans())
 def test_seen_and_held_out_edges_are_those_of_the_graph(
-    share: float, seed: int, weighted: bool
+    fraction: float, seed: int, weighted: bool
 ) -> None:
     graph = make_graph(30)
     if weighted:
         scale = sp.diags_array(np.linspace(0.5, 2, 30))
         graph = Graph(scale @ graph.adjacency @ scale, graph.features, labels=graph.labels)
-    seen, held_out = hold_out_edges(graph, share, seed)
+    seen, held_out = hold_out_edges(graph, fraction, seed)
     held = set(map(tuple, held_out.tolist()))
-    assert len(held) == len(held_out) == round(share * graph.num_edges)
+    assert len(held) == len(held_out) == round(fraction * graph.num_edges)
     assert held | pairs_of(seen) == pairs_of(graph)
     assert not held & pairs_of(seen)
     rows, columns = seen.adjacency.tocoo().coords
@@ -44,10 +44,10 @@ def test_the_seed_decides_which_edges() -> None:
     assert not np.array_equal(one, other)
 
 
-@pytest.mark.parametrize("share", [0.001, 0.999])
-def test_too_few_edges_to_score_or_to_train_on_are_refused(share: float) -> None:
-    with pytest.raises(UGCLError, match=r"--hold-out-edges must leave at least 2 and 1$"):
-        hold_out_edges(make_graph(30), share)
+@pytest.mark.parametrize("fraction", [0.001, 0.999])
+def test_too_few_edges_to_score_or_to_train_on_are_refused(fraction: float) -> None:
+    with pytest.raises(UGCLError, match=r"change `hold_out_edges` to leave at least 2 and 1$"):
+        hold_out_edges(make_graph(30), fraction)
 
 
 @given(count=st.integers(0, 200), seed=st.integers(0, 5))
@@ -63,7 +63,9 @@ def test_all_pairs_without_an_edge_can_be_asked_for_but_no_more() -> None:
     graph = make_graph(12)
     there = 12 * 11 // 2 - graph.num_edges
     assert len(set(map(tuple, non_edges(graph.adjacency, there).tolist()))) == there
-    with pytest.raises(UGCLError, match=rf"and the graph has {there}: hold out fewer edges$"):
+    with pytest.raises(
+        UGCLError, match=rf"but the graph has {there}: hold out fewer edges \(`hold_out_edges`\)$"
+    ):
         non_edges(graph.adjacency, there + 1)
 
 

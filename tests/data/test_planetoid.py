@@ -103,5 +103,5 @@ def test_pickles_of_python_2(planetoid: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_node_far_beyond_the_others_is_a_damaged_file(tmp_path: Path) -> None:
     folder = write_cora(tmp_path)
     (folder / "ind.cora.test.index").write_text("6\n9\n99999\n")
-    with pytest.raises(UGCLError, match=r"test\.index names node 99,999, but there are 9 nodes"):
+    with pytest.raises(UGCLError, match=r"test\.index contains node 99,999, but there are 9 nodes"):
         load_graph("cora", data_root=tmp_path)

@@ -54,9 +54,9 @@ def test_refuses() -> None:
         split_of(make_graph(labels=None, splits={}))
     with pytest.raises(UGCLError, match="no labels"):
         split_of(make_graph(labels=np.full(40, -1), splits={}), "per-class")
-    with pytest.raises(UGCLError, match="no split of its own"):
+    with pytest.raises(UGCLError, match="comes without a split: set `split` to"):
         split_of(make_graph(splits={}), "own")
-    with pytest.raises(UGCLError, match="has no seed"):
+    with pytest.raises(UGCLError, match="takes no seed: leave out `split_seed`"):
         split_of(make_graph(), "own", 1)
     with pytest.raises(UGCLError, match="did you mean 'per-class'"):
         split_of(make_graph(), "perclass", 1)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ugcl.evaluation.clusters import agreement, cluster_score
+from ugcl.evaluation.clusters import cluster_agreement, cluster_score
 
 partitions = st.integers(2, 25).flatmap(
     lambda n: st.tuples(
@@ -21,7 +21,7 @@ partitions = st.integers(2, 25).flatmap(
 def test_the_matching_is_the_best_of_all(both: tuple[np.ndarray, np.ndarray]) -> None:
     clusters, labels = both
     best = max((np.array(names)[clusters] == labels).mean() for names in permutations(range(4)))
-    assert agreement(clusters, labels)["accuracy"] == pytest.approx(100 * best)
+    assert cluster_agreement(clusters, labels)["accuracy"] == pytest.approx(100 * best)
 
 
 @given(partitions, st.permutations(range(4)))
@@ -29,10 +29,12 @@ def test_names_of_clusters_do_not_matter(
     both: tuple[np.ndarray, np.ndarray], names: list[int]
 ) -> None:
     clusters, labels = both
-    assert agreement(np.array(names)[clusters], labels) == pytest.approx(
-        agreement(clusters, labels)
+    assert cluster_agreement(np.array(names)[clusters], labels) == pytest.approx(
+        cluster_agreement(clusters, labels)
     )
-    assert agreement(labels, labels) == pytest.approx({"nmi": 100, "ari": 100, "accuracy": 100})
+    assert cluster_agreement(labels, labels) == pytest.approx(
+        {"nmi": 100, "ari": 100, "accuracy": 100}
+    )
 
 
 def blobs(count: int = 60) -> tuple[np.ndarray, np.ndarray]:

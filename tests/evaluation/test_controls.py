@@ -71,10 +71,10 @@ def test_wide_features_are_reduced_only_where_probes_would_suffer(
 ) -> None:
     graph = make_graph(40, num_features=12)
     split = {"train": np.arange(20)}
-    assert FeatureControls.for_split(graph, split).most_columns is None
-    monkeypatch.setattr("ugcl.evaluation.controls.MOST_COLUMNS", 8)
-    assert FeatureControls.for_split(graph, split).most_columns == 8
-    assert FeatureControls.for_split(graph, {"train": np.arange(5)}).most_columns is None
+    assert FeatureControls.for_split(graph, split).max_columns is None
+    monkeypatch.setattr("ugcl.evaluation.controls.MAX_COLUMNS", 8)
+    assert FeatureControls.for_split(graph, split).max_columns == 8
+    assert FeatureControls.for_split(graph, {"train": np.arange(5)}).max_columns is None
     matrices = dict(FeatureControls(graph, 8).candidates())
     assert matrices[Candidate("smooth", "l2", 3)].shape == (40, 8)
 

@@ -21,21 +21,25 @@ scores = st.lists(st.integers(0, 6), min_size=2, max_size=20).map(lambda x: np.a
 
 
 @given(scores, scores)
-def test_the_area_is_how_often_an_edge_scores_higher(edges: np.ndarray, others: np.ndarray) -> None:
-    higher = [1.0 if e > o else 0.5 if e == o else 0.0 for e in edges for o in others]
-    assert auc(edges, others) == pytest.approx(100 * np.mean(higher))
-    labels = [1] * edges.size + [0] * others.size
-    expected = roc_auc_score(labels, np.concatenate([edges, others]))
-    assert auc(edges, others) == pytest.approx(100 * expected)
+def test_the_area_is_how_often_an_edge_scores_higher(
+    positive: np.ndarray, negative: np.ndarray
+) -> None:
+    higher = [1.0 if e > o else 0.5 if e == o else 0.0 for e in positive for o in negative]
+    assert auc(positive, negative) == pytest.approx(100 * np.mean(higher))
+    labels = [1] * positive.size + [0] * negative.size
+    expected = roc_auc_score(labels, np.concatenate([positive, negative]))
+    assert auc(positive, negative) == pytest.approx(100 * expected)
 
 
 @given(scores, scores)
-def test_hits_count_edges_above_the_kth_other_pair(edges: np.ndarray, others: np.ndarray) -> None:
-    score = LinkScore.of(edges, others, {})
-    assert set(score.hits) == {k for k in (10, 50, 100) if k <= others.size}
-    for k, share in score.hits.items():
-        better = [sum(o >= e for o in others) < k for e in edges]
-        assert share == pytest.approx(100 * np.mean(better))
+def test_hits_count_edges_above_the_kth_negative_pair(
+    positive: np.ndarray, negative: np.ndarray
+) -> None:
+    score = LinkScore.of(positive, negative, {})
+    assert set(score.hits) == {k for k in (10, 50, 100) if k <= negative.size}
+    for k, fraction in score.hits.items():
+        better = [sum(o >= e for o in negative) < k for e in positive]
+        assert fraction == pytest.approx(100 * np.mean(better))
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot"])
@@ -56,11 +60,11 @@ def test_pairs_are_scored_one_by_one(kind: type, similarity: Similarity) -> None
 def test_the_better_similarity_is_taken() -> None:
     angles, lengths = np.array([0.0, 0.05, 1.0, 1.05]), np.array([0.1, 5.0, 0.1, 5.0])
     rows = lengths[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    edges, others = np.array([[0, 1], [2, 3]]), np.array([[0, 2], [1, 3]])
-    assert best_similarity(rows, edges, others) == (100.0, "cosine")
+    positive, negative = np.array([[0, 1], [2, 3]]), np.array([[0, 2], [1, 3]])
+    assert best_similarity(rows, positive, negative) == (100.0, "cosine")
     angles = np.array([0.0, 1.0, 0.1, 0.2])
     rows = np.array([9.0, 9.0, 0.1, 0.1])[:, None] * np.stack([np.cos(angles), np.sin(angles)], 1)
-    assert best_similarity(rows, edges[:1], np.array([[0, 2], [2, 3]]))[1] == "dot"
+    assert best_similarity(rows, positive[:1], np.array([[0, 2], [2, 3]]))[1] == "dot"
 
 
 def test_the_interval_of_a_difference_holds_the_truth_as_often_as_it_says() -> None:
@@ -70,7 +74,7 @@ def test_the_interval_of_a_difference_holds_the_truth_as_often_as_it_says() -> N
     truth = 100 * (norm.cdf(shift[0] / np.sqrt(2)) - norm.cdf(shift[1] / np.sqrt(2)))
     for _ in range(300):
         shared = [rng.standard_normal(150) for _ in range(2)]
-        drawn = [
+        link_scores = [
             LinkScore.of(
                 *(
                     by + np.sqrt(0.6) * common + np.sqrt(0.4) * rng.standard_normal(150)
@@ -80,7 +84,7 @@ def test_the_interval_of_a_difference_holds_the_truth_as_often_as_it_says() -> N
             )
             for move in shift
         ]
-        gain = drawn[0].gain_over(drawn[1])
+        gain = link_scores[0].gain_over(link_scores[1])
         held += gain.low <= truth <= gain.high
     assert 0.91 < held / 300 < 0.985
 

@@ -106,18 +106,18 @@ def test_says_what_it_changed_without_weights(
 @pytest.mark.parametrize(
     ("sources", "targets", "weights", "message"),
     [
-        ([0, 9], [1, 2], None, r"1 edge\(s\) join a node that is not there.*\(9, 2\)"),
+        ([0, 9], [1, 2], None, r"1 edge\(s\) have an endpoint that does not exist.*\(9, 2\)"),
         ([0, -1], [1, 2], None, r"\(-1, 2\): the graph has 8 nodes"),
         ([0.5], [1], None, "are of type float64"),
         (["a"], ["b"], None, "give integers"),
         ([0, 1], [1], None, "2 sources but 1 targets"),
         ([0, 1], [1, 2], [1.0], "2 edges but 1 weights"),
-        ([0, 1], [1, 2], [1.0, np.nan], r"NaN or infinite, the first being entry 1"),
-        ([0, 1], [1, 2], [np.inf, 1], r"NaN or infinite, the first being entry 0"),
+        ([0, 1], [1, 2], [1.0, np.nan], r"NaN or infinite, the first being edge 1"),
+        ([0, 1], [1, 2], [np.inf, 1], r"NaN or infinite, the first being edge 0"),
         ([0, 1], [1, 2], ["a", "b"], "edge weights must be numbers"),
         ([0, 1], [1, 2], [1, 1e39], "between 1.2e-38 and 3.4e.38, but one is 1.0e.39"),
         ([0, 1], [1, 2], [1, 1e-60], "but one is 1.0e-60: rescale them"),
-        ([0, 1], [1, 2], [1, -2], r"negative, the first being entry 1 \(-2.0\)"),
+        ([0, 1], [1, 2], [1, -2], r"negative, the first being edge 1 \(-2.0\)"),
     ],
 )
 def test_refuses(sources: list, targets: list, weights: list | None, message: str) -> None:

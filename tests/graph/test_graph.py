@@ -66,7 +66,7 @@ def test_weights() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"edges": [[0, 4]]}, "join a node that is not there"),
+        ({"edges": [[0, 4]]}, "have an endpoint that does not exist"),
         ({"edges": [0, 1, 2]}, "must be an E x 2 array"),
         ({"features": X[0]}, "must be a table"),
         ({"features": np.empty((0, 3)), "edges": []}, "at least one row"),
@@ -74,21 +74,21 @@ def test_weights() -> None:
         ({"features": np.where(X, np.nan, 0)}, "4 feature value.*node 0, column 0"),
         ({"features": sp.csr_array(np.diag([1, np.inf, 1, 1]))}, "1 feature.*node 1, column 1"),
         ({"labels": [0, 1]}, r"4 nodes but the labels have the shape \(2,\)"),
-        ({"labels": [0.5, 1, 2, 3]}, "whole numbers from 0, not float64"),
+        ({"labels": [0.5, 1, 2, 3]}, "integers from 0, not float64"),
         ({"labels": [0, -2, 1, 1]}, "one of them is -2"),
         ({"splits": {"train": [0, 1], "test": [1, 2]}}, "share 1 node.*being 1"),
-        ({"splits": {"train": [0, 9]}}, "names node 9"),
+        ({"splits": {"train": [0, 9]}}, "contains node 9"),
         ({"splits": {"train": [True, False]}}, "mask of split part 'train'"),
-        ({"splits": {"train": [0, 1, 1, 0]}}, "names a node twice"),
-        ({"splits": {"train": [0.5]}}, "must hold node numbers or a boolean mask"),
-        ({"splits": {"train": ["a"]}}, "must hold node numbers or a boolean mask"),
+        ({"splits": {"train": [0, 1, 1, 0]}}, "contains a node twice"),
+        ({"splits": {"train": [0.5]}}, "must hold node indices or a boolean mask"),
+        ({"splits": {"train": ["a"]}}, "must hold node indices or a boolean mask"),
         ({"edges": [[0, 1], [2]]}, "must be an E x 2 array"),
         ({"features": None}, "must be a table"),
         ({"features": np.full((4, 2), 1e39)}, "8 feature value.* are NaN or infinite"),
         ({"splits": {"dev": [1]}}, "no split part 'dev'"),
         ({"splits": {"val": [3]}, "labels": [0, 0, 1, -1]}, "without a label"),
         ({"ids": ["a", "b"]}, "4 nodes but 2 ids"),
-        ({"ids": ["a", "b", "a", "c"]}, "2 nodes are called 'a'"),
+        ({"ids": ["a", "b", "a", "c"]}, "2 nodes have the id 'a'"),
         ({"weights": [1, 2]}, "3 edges but 2 weights"),
     ],
 )
@@ -174,6 +174,33 @@ def test_save_and_load(
     assert_same(graph, loaded)
 
 
+def test_load_reads_what_save_wrote(tmp_path: Path) -> None:
+    graph = Graph.from_edges(TRIANGLE, X, labels=[0, 1, 2, -1], name="triangle")
+    graph.save(tmp_path / "graph.npz")
+    assert_same(graph, Graph.load(tmp_path / "graph.npz"))
+    with pytest.raises(UGCLError, match="is not a graph that ugcl can read"):
+        Graph.load(tmp_path / "missing.npz")
+
+
+def test_files_of_version_0_1_stay_readable() -> None:
+    graph = Graph.load(Path(__file__).parent / "version_0_1.npz")
+    expected = Graph.from_edges(
+        TRIANGLE,
+        sp.csr_array(X),
+        weights=[1, 2, 0.5],
+        labels=[0, 1, 0, -1],
+        splits={"train": [0], "val": [1], "test": [2]},
+        ids=["a", "b", "c", "d"],
+        name="old",
+        class_names=("red", "blue"),
+        feature_names=("w", "x", "y", "z"),
+    )
+    assert_same(graph, expected)
+    assert graph.notes == expected.notes
+    assert (graph.name, graph.class_names) == ("old", ("red", "blue"))
+    assert graph.feature_names == ("w", "x", "y", "z")
+
+
 def test_equal_graphs_give_equal_files(tmp_path: Path) -> None:
     for name in ("a.npz", "b.npz"):
         make_graph().save(tmp_path / name)
@@ -234,6 +261,14 @@ def test_to_and_from_networkx() -> None:
     assert set(back.nodes) == set(source.nodes)
     assert {frozenset(edge) for edge in back.edges} == {frozenset("ab"), frozenset("ac")}
     assert back["a"]["b"]["weight"] == 2
+
+
+def test_opposite_edges_of_a_directed_network_are_distinct() -> None:
+    network = nx.DiGraph()
+    network.add_weighted_edges_from([("a", "b", 2.0), ("b", "a", 2.0)])
+    graph = Graph.from_networkx(network, np.eye(2))
+    assert graph.adjacency[0, 1] == 4
+    assert Graph.from_networkx(network, np.eye(2), weight=None).adjacency[0, 1] == 1
 
 
 def test_one_node_and_no_edges_can_be_built() -> None:

@@ -7,16 +7,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from ugcl.kernels import plain_formulas
-from ugcl.objectives import cosine, cosine_contrast
 
 import reference
-
-
-def views(size: int, width: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    patch, context = torch.randn(2, size, width, generator=generator, dtype=torch.float64)
-    return patch.requires_grad_(), context.requires_grad_()
+from batches import batch_of, random_rows
+from ugcl.losses import Batch, CosineContrast, cosine, cosine_contrast
+from ugcl.methods.params import MIN_TEMPERATURE
+from ugcl.nn import plain_formulas
 
 
 @given(
@@ -28,8 +24,8 @@ def views(size: int, width: int, seed: int = 0) -> tuple[torch.Tensor, torch.Ten
 def test_equals_equation_5_term_by_term(
     size: int, width: int, seed: int, temperature: float
 ) -> None:
-    patch, context = views(size, width, seed)
-    expected = reference.objective(patch.detach().numpy(), context.detach().numpy(), temperature)
+    patch, context = random_rows(2, size, width, seed)
+    expected = reference.ugcl_loss(patch.detach().numpy(), context.detach().numpy(), temperature)
     assert cosine_contrast(patch, context, temperature).item() == pytest.approx(expected)
 
 
@@ -39,17 +35,17 @@ def test_equals_equation_5_term_by_term(
 def test_gradients_equal_finite_differences(
     monkeypatch: pytest.MonkeyPatch, temperature: float, width: int, strip: int
 ) -> None:
-    """Widths from where few similarities are kept for the gradient to where all are."""
+    """From widths where few similarities are stored for the gradient to widths where all are."""
     monkeypatch.setattr(cosine, "STRIP", strip)
     monkeypatch.setattr(cosine, "ROWS", strip)
-    patch, context = views(9, width)
+    patch, context = random_rows(2, 9, width)
     assert torch.autograd.gradcheck(
         lambda h, c: cosine_contrast(h, c, temperature), (patch, context)
     )
 
 
 def test_gradients_with_sampled_negatives_equal_finite_differences() -> None:
-    patch, context = views(9, 5)
+    patch, context = random_rows(2, 9, 5)
     negatives = torch.tensor([1, 4, 7])
     assert torch.autograd.gradcheck(
         lambda h, c: cosine_contrast(h, c, 0.7, negatives), (patch, context)
@@ -63,7 +59,7 @@ def test_the_kernel_equals_the_plain_formula(
 ) -> None:
     monkeypatch.setattr(cosine, "STRIP", 7)
     monkeypatch.setattr(cosine, "ROWS", 5)
-    patch, context = views(50, width)
+    patch, context = random_rows(2, 50, width)
     with torch.no_grad():
         patch[3] = 0
         context[7] = 0
@@ -77,14 +73,14 @@ def test_the_kernel_equals_the_plain_formula(
 
 
 def test_a_loss_that_needs_no_gradient_has_none() -> None:
-    patch, context = views(6, 3)
+    patch, context = random_rows(2, 6, 3)
     with torch.no_grad():
         assert not cosine_contrast(patch, context).requires_grad
     assert cosine_contrast(patch.detach(), context.detach()) == cosine_contrast(patch, context)
 
 
 def test_all_rows_as_sampled_negatives_are_all_negatives() -> None:
-    patch, context = views(20, 4)
+    patch, context = random_rows(2, 20, 4)
     torch.testing.assert_close(
         cosine_contrast(patch, context, 0.5, torch.arange(20)),
         cosine_contrast(patch, context, 0.5),
@@ -93,7 +89,7 @@ def test_all_rows_as_sampled_negatives_are_all_negatives() -> None:
 
 def test_sampled_negatives_estimate_the_denominator_without_bias() -> None:
     size, count = 7, 3
-    patch, _ = views(size, 4)
+    patch, _ = random_rows(2, size, 4)
     anchors = cosine.unit_rows(patch).detach()
     similarities = (anchors @ anchors.T).exp().fill_diagonal_(0)
     estimates = [
@@ -113,34 +109,52 @@ def test_sampled_negatives_estimate_the_denominator_without_bias() -> None:
             torch.testing.assert_close(torch.stack(taken).mean(), similarities[v].sum())
 
 
-def test_the_least_temperature_stays_in_the_range_of_float32() -> None:
+def test_the_minimum_temperature_stays_in_the_range_of_float32() -> None:
     axes = torch.eye(4).repeat(500, 1).requires_grad_()
     for context in (axes, -axes):
-        loss = cosine_contrast(axes, context, cosine.LEAST_TEMPERATURE)
+        loss = cosine_contrast(axes, context, MIN_TEMPERATURE)
         (gradient,) = torch.autograd.grad(loss, axes)
         assert torch.isfinite(loss)
         assert torch.isfinite(gradient).all()
 
 
 @given(scale=st.floats(1e-3, 1e3), seed=st.integers(0, 100))
-def test_does_not_see_lengths(scale: float, seed: int) -> None:
-    patch, context = views(8, 4, seed)
+def test_is_invariant_to_norms(scale: float, seed: int) -> None:
+    patch, context = random_rows(2, 8, 4, seed)
     loss = cosine_contrast(patch * scale, context / scale).item()
     assert loss == pytest.approx(cosine_contrast(patch, context).item())
 
 
 @given(seed=st.integers(0, 100))
-def test_does_not_see_the_order_of_nodes(seed: int) -> None:
-    patch, context = views(11, 4, seed)
+def test_is_invariant_to_the_order_of_nodes(seed: int) -> None:
+    patch, context = random_rows(2, 11, 4, seed)
     order = torch.from_numpy(np.random.default_rng(seed).permutation(11))
     loss = cosine_contrast(patch[order], context[order]).item()
     assert loss == pytest.approx(cosine_contrast(patch, context).item())
 
 
-def test_a_zero_row_is_harmless() -> None:
-    patch, context = views(6, 3)
+def test_a_zero_row_has_a_small_gradient() -> None:
+    patch, context = random_rows(2, 6, 3)
     with torch.no_grad():
         patch[2] = 0
     cosine_contrast(patch, context).backward()
     assert patch.grad is not None
     assert patch.grad.abs().max() < 1
+
+
+@pytest.mark.parametrize("negatives", ["all", 4])
+def test_the_module_computes_the_loss_of_its_settings(negatives: int | str) -> None:
+    patch, context = random_rows(2, 9, 3)
+    loss = CosineContrast(0.4, negatives)(batch_of((patch, context), seed=5))
+    chosen = None
+    if negatives != "all":
+        chosen = torch.from_numpy(np.random.default_rng(5).choice(9, 4, False, shuffle=False))
+    assert loss.item() == cosine_contrast(patch, context, 0.4, chosen).item()
+    assert not list(CosineContrast(0.4, negatives).parameters())
+
+
+def test_a_patch_may_be_its_own_context() -> None:
+    (patch,) = random_rows(1, 9, 3)
+    loss = CosineContrast(0.4, "all")(Batch([patch], None, np.random.default_rng(0)))
+    rows = patch.detach().numpy()
+    assert loss.item() == pytest.approx(reference.ugcl_loss(rows, rows, 0.4))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import math
 from itertools import combinations
 
@@ -9,23 +8,31 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from ugcl.kernels import plain_formulas
-from ugcl.objectives import LEAST_TEMPERATURE, NTXent, nt_xent, unit_rows
 
 import reference
+from batches import batch_of, gradients_are_right, random_rows
+from ugcl.losses import Batch, InfoNCE
+from ugcl.losses.info_nce import info_nce
+from ugcl.methods.params import MIN_TEMPERATURE
+from ugcl.nn import plain_formulas, unit_rows
 
-MODULE = importlib.import_module("ugcl.objectives.nt_xent")  # the function has the same name
-
+STRIP = "ugcl.losses.info_nce.STRIP"
 SEEDS = st.integers(0, 1000)
 TEMPERATURES = st.floats(0.1, 3)
 
 
 def views(size: int, width: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two views in float64, rows of length 1."""
-    generator = torch.Generator().manual_seed(seed)
-    rows = torch.randn(2, size, width, generator=generator, dtype=torch.float64)
-    patch, context = (unit_rows(view) for view in rows)
+    """Two views in float64, rows of norm 1."""
+    rows = random_rows(2, size, width, seed)
+    patch, context = (unit_rows(view.detach()) for view in rows)
     return patch.requires_grad_(), context.requires_grad_()
+
+
+def loss_module(width: int, *, projector: int, negatives: int | str = "all") -> InfoNCE:
+    generator = torch.Generator().manual_seed(0)
+    return InfoNCE(
+        width, projector=projector, temperature=0.5, negatives=negatives, generator=generator
+    )
 
 
 def slow(
@@ -34,7 +41,7 @@ def slow(
     temperature: float,
     negatives: list[int] | None = None,
 ) -> float:
-    """GRACE's Equation 1, pair by pair; sums over some others are scaled up to all of them."""
+    """GRACE's Equation 1, pair by pair; sums over sampled nodes are scaled to all nodes."""
     u, c = patch.detach().numpy(), context.detach().numpy()
     size, total = len(u), 0.0
     for v in range(size):
@@ -56,7 +63,7 @@ def test_equals_equation_1_of_grace_pair_by_pair(
 ) -> None:
     patch, context = views(size, width, seed)
     with plain_formulas(plain):
-        loss = nt_xent(patch, context, temperature).item()
+        loss = info_nce(patch, context, temperature).item()
     assert loss == pytest.approx(slow(patch, context, temperature))
 
 
@@ -68,7 +75,7 @@ def test_sampled_negatives_equal_the_scaled_equation_pair_by_pair(
     patch, context = views(size, 4, seed)
     chosen = data.draw(st.lists(st.integers(0, size - 1), min_size=2, max_size=size, unique=True))
     with plain_formulas(plain):
-        loss = nt_xent(patch, context, temperature, torch.tensor(chosen)).item()
+        loss = info_nce(patch, context, temperature, torch.tensor(chosen)).item()
     assert loss == pytest.approx(slow(patch, context, temperature, chosen))
 
 
@@ -77,13 +84,13 @@ def test_sampled_negatives_equal_the_scaled_equation_pair_by_pair(
 def test_the_kernel_equals_the_plain_formula(
     monkeypatch: pytest.MonkeyPatch, negatives: list[int] | None, strip: int
 ) -> None:
-    monkeypatch.setattr(MODULE, "STRIP", strip)
+    monkeypatch.setattr(STRIP, strip)
     patch, context = views(20, 4)
     chosen = None if negatives is None else torch.tensor(negatives)
     losses, gradients = [], []
     for plain in (True, False):
         with plain_formulas(plain):
-            losses.append(3 * nt_xent(patch, context, 0.4, chosen))
+            losses.append(3 * info_nce(patch, context, 0.4, chosen))
         gradients.append(torch.autograd.grad(losses[-1], (patch, context)))
     assert losses[0].item() == pytest.approx(3 * slow(patch, context, 0.4, negatives))
     torch.testing.assert_close(losses[1], losses[0])
@@ -99,48 +106,55 @@ def test_gradients_equal_finite_differences(
     strip: int,
     temperature: float,
 ) -> None:
-    """Inputs need not keep length 1 here, since the kernel takes products as they are."""
-    monkeypatch.setattr(MODULE, "STRIP", strip)
-    assert torch.autograd.gradcheck(lambda u, c: nt_xent(u, c, temperature, negatives), views(9, 3))
+    """Inputs need not have norm 1 here, since the kernel uses products as they are."""
+    monkeypatch.setattr(STRIP, strip)
+    assert torch.autograd.gradcheck(
+        lambda u, c: info_nce(u, c, temperature, negatives), views(9, 3)
+    )
 
 
-def test_gradients_of_the_objective_equal_finite_differences() -> None:
-    generator = torch.Generator().manual_seed(0)
-    objective = NTXent(3, projector=4, temperature=0.5, negatives="all", generator=generator)
-    objective.double()
-    names, values = zip(*objective.named_parameters(), strict=True)
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("shared", [True, False])
+def test_gradients_of_the_module_equal_finite_differences(shared: bool) -> None:
+    """Both directions, with patches as contexts and with separate contexts."""
 
-    def loss(a: torch.Tensor, b: torch.Tensor, *held: torch.Tensor) -> torch.Tensor:
-        parameters = dict(zip(names, held, strict=True))
-        return torch.func.functional_call(
-            objective, parameters, ([(a, b), (b, a)], (), rng), strict=True
-        )
+    def batch(a: torch.Tensor, b: torch.Tensor) -> Batch:
+        rng = np.random.default_rng(0)
+        return Batch([a, b], None, rng) if shared else batch_of((a, b), (b, a))
 
-    assert torch.autograd.gradcheck(loss, (*views(5, 3), *values))
+    loss = loss_module(3, projector=4).double()
+    assert gradients_are_right(loss, batch, views(5, 3))
+
+
+def test_the_module_is_the_mean_of_both_directions_after_the_projector() -> None:
+    loss, (a, b) = loss_module(3, projector=4).double(), views(6, 3)
+    u, c = loss.project(a), loss.project(b)
+    expected = (slow(u, c, 0.5) + slow(c, u, 0.5)) / 2
+    value = loss(Batch([a, b], None, np.random.default_rng(0))).item()
+    assert value == pytest.approx(expected)
+    assert loss(batch_of((a, b), (b, a))).item() == pytest.approx(expected)
 
 
 def test_all_rows_as_sampled_negatives_are_all_negatives() -> None:
     patch, context = views(20, 4)
     order = torch.from_numpy(np.random.default_rng(0).permutation(20))
     torch.testing.assert_close(
-        nt_xent(patch, context, 0.5, order), nt_xent(patch, context, 0.5), rtol=1e-12, atol=0
+        info_nce(patch, context, 0.5, order), info_nce(patch, context, 0.5), rtol=1e-12, atol=0
     )
 
 
-def others_seen(
+def negative_sums(
     patch: torch.Tensor, context: torch.Tensor, negatives: list[int] | None
 ) -> torch.Tensor:
     """r_v without the term of v's own pair, for each v, at temperature 1.
 
-    Read off the gradient: where the rows of u are linearly independent, dL/dc_v has the coefficient
-    (e^cos(u_v, c_v) / r_v - 1) / S of u_v.
+    Computed from the gradient: where the rows of u are linearly independent, dL/dc_v has the
+    coefficient (e^cos(u_v, c_v) / r_v - 1) / S of u_v.
     """
     chosen = None if negatives is None else torch.tensor(negatives)
-    (gradient,) = torch.autograd.grad(nt_xent(patch, context, 1.0, chosen), context)
-    share = 1 + patch.shape[0] * (gradient @ torch.linalg.pinv(patch.detach())).diagonal()
+    (gradient,) = torch.autograd.grad(info_nce(patch, context, 1.0, chosen), context)
+    fraction = 1 + patch.shape[0] * (gradient @ torch.linalg.pinv(patch.detach())).diagonal()
     positive = (patch * context).sum(dim=1).exp().detach()
-    return positive / share - positive
+    return positive / fraction - positive
 
 
 @pytest.mark.parametrize("plain", [True, False])
@@ -151,8 +165,8 @@ def test_sampled_negatives_estimate_the_sum_over_others_without_bias(plain: bool
     expected = sum((u @ rows.T).exp().fill_diagonal_(0).sum(dim=1) for rows in (u, c))
     subsets = [list(chosen) for chosen in combinations(range(size), count)]
     with plain_formulas(plain):
-        torch.testing.assert_close(others_seen(patch, context, None), expected)
-        estimates = [others_seen(patch, context, chosen) for chosen in subsets]
+        torch.testing.assert_close(negative_sums(patch, context, None), expected)
+        estimates = [negative_sums(patch, context, chosen) for chosen in subsets]
     # Each choice of K rows is equally likely; given whether v is among them, so is the estimate.
     for v in range(size):
         for among in (True, False):
@@ -166,70 +180,70 @@ def test_sampled_negatives_estimate_the_sum_over_others_without_bias(plain: bool
 
 
 @given(seed=SEEDS, sampled=st.booleans())
-def test_does_not_see_the_order_of_nodes(seed: int, sampled: bool) -> None:
+def test_is_invariant_to_the_order_of_nodes(seed: int, sampled: bool) -> None:
     patch, context = views(11, 4, seed)
     order = torch.from_numpy(np.random.default_rng(seed).permutation(11))
     before = torch.tensor([2, 5, 9]) if sampled else None
     after = None if before is None else torch.argsort(order)[before]
-    loss = nt_xent(patch[order], context[order], 0.5, after).item()
-    assert loss == pytest.approx(nt_xent(patch, context, 0.5, before).item())
+    loss = info_nce(patch[order], context[order], 0.5, after).item()
+    assert loss == pytest.approx(info_nce(patch, context, 0.5, before).item())
 
 
 @given(seed=SEEDS)
-def test_sees_which_context_belongs_to_which_node(seed: int) -> None:
+def test_depends_on_which_context_belongs_to_which_node(seed: int) -> None:
     patch, _ = views(11, 4, seed)
-    aligned, shifted = (nt_xent(patch, patch.roll(by, dims=0), 0.5).item() for by in (0, 1))
+    aligned, shifted = (info_nce(patch, patch.roll(by, dims=0), 0.5).item() for by in (0, 1))
     assert aligned < shifted - 0.1
 
 
 @given(seed=SEEDS, sampled=st.booleans())
-def test_does_not_see_a_rotation_of_both_views(seed: int, sampled: bool) -> None:
+def test_is_invariant_to_a_rotation_of_both_views(seed: int, sampled: bool) -> None:
     patch, context = views(11, 4, seed)
     generator = torch.Generator().manual_seed(seed)
     rotation, _ = torch.linalg.qr(torch.randn(4, 4, generator=generator, dtype=torch.float64))
     negatives = torch.tensor([2, 5, 9]) if sampled else None
-    loss = nt_xent(patch @ rotation, context @ rotation, 0.5, negatives).item()
-    assert loss == pytest.approx(nt_xent(patch, context, 0.5, negatives).item())
+    loss = info_nce(patch @ rotation, context @ rotation, 0.5, negatives).item()
+    assert loss == pytest.approx(info_nce(patch, context, 0.5, negatives).item())
 
 
 @given(seed=SEEDS)
-def test_sees_a_rotation_of_one_view_alone(seed: int) -> None:
+def test_depends_on_a_rotation_of_one_of_two_views(seed: int) -> None:
     patch, _ = views(11, 4, seed)
-    rotated = nt_xent(patch, -patch, 0.5).item()
-    assert rotated > nt_xent(patch, patch, 0.5).item() + 0.1
+    rotated = info_nce(patch, -patch, 0.5).item()
+    assert rotated > info_nce(patch, patch, 0.5).item() + 0.1
 
 
 @given(scale=st.floats(1e-3, 1e3), seed=SEEDS)
-def test_the_projection_has_rows_of_length_1(scale: float, seed: int) -> None:
+def test_the_projection_has_rows_of_norm_1(scale: float, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
-    objective = NTXent(4, projector=3, temperature=0.5, negatives="all", generator=generator)
+    loss = InfoNCE(4, projector=3, temperature=0.5, negatives="all", generator=generator)
     rows = scale * torch.randn(6, 4, generator=generator)
-    torch.testing.assert_close(objective.project(rows).norm(dim=1), torch.ones(6))
+    torch.testing.assert_close(loss.project(rows).norm(dim=1), torch.ones(6))
 
 
-def test_the_objective_draws_its_negatives_from_the_epochs_randomness() -> None:
-    generator = torch.Generator().manual_seed(0)
-    objective = NTXent(4, projector=4, temperature=0.5, negatives=3, generator=generator)
+def test_sampled_negatives_come_from_the_random_generator_of_the_batch() -> None:
+    loss = loss_module(4, projector=4, negatives=3)
     patch, context = views(12, 4)
-    found = objective.contrast(patch, context, None, np.random.default_rng(5))
-    drawn = np.random.default_rng(5).choice(12, 3, replace=False, shuffle=False)
-    assert found.item() == pytest.approx(slow(patch, context, 0.5, drawn.tolist()))
+    batch = batch_of((patch, context), seed=5)
+    value = loss.pair_loss(batch.pairs()[0], batch)
+    chosen = np.random.default_rng(5).choice(12, 3, replace=False, shuffle=False)
+    assert value.item() == pytest.approx(slow(patch, context, 0.5, chosen.tolist()))
 
 
-def test_a_context_whose_rows_share_memory_is_the_same_rows_written_out() -> None:
+def test_an_expanded_context_gives_the_same_result_as_a_repeated_one() -> None:
     patch, context = views(8, 4)
     row = context[:1].detach().requires_grad_()
-    found = []
+    results = []
     for rows in (row.expand(8, 4), row.repeat(8, 1)):
-        loss = nt_xent(patch, rows, 0.5)
-        found.append((loss.detach(), *torch.autograd.grad(loss, (patch, row))))
-    torch.testing.assert_close(*found)
+        loss = info_nce(patch, rows, 0.5)
+        results.append((loss.detach(), *torch.autograd.grad(loss, (patch, row))))
+    torch.testing.assert_close(*results)
 
 
-def test_the_least_temperature_stays_in_the_range_of_float32() -> None:
+def test_the_minimum_temperature_stays_in_the_range_of_float32() -> None:
     axes = torch.eye(4).repeat(500, 1).requires_grad_()
     for context in (axes, -axes):
-        loss = nt_xent(axes, context, LEAST_TEMPERATURE)
+        loss = info_nce(axes, context, MIN_TEMPERATURE)
         (gradient,) = torch.autograd.grad(loss, axes)
         assert torch.isfinite(loss)
         assert torch.isfinite(gradient).all()

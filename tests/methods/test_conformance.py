@@ -1,4 +1,4 @@
-"""What every method promises, by registration: a new one is tested without a line here."""
+"""Conformance: properties of every registered method; a new method is tested as it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import pickle
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -20,15 +19,15 @@ import torch
 
 from conftest import make_graph
 from ugcl import Classifier, Embedder, Graph, UGCLError
+from ugcl._utils.linalg import dense_rows
 from ugcl.cli import main
 from ugcl.data import DATASETS, hold_out_edges
-from ugcl.engine import train
+from ugcl.engine import Callback, Trainer, TrainingState
 from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
-from ugcl.evaluation.probe import dense_rows
-from ugcl.methods import METHODS, Model, RecipeSettings, Shape
+from ugcl.methods import METHODS, Shape
 from ugcl.methods.method import Kind
-from ugcl.methods.options import flag
-from ugcl.runs import Run, embed_graph, new_config, open_run, train_run
+from ugcl.methods.models.model import Model
+from ugcl.runs import Run, open_run, prepare, train_run
 
 SMALL: dict[str, Any] = {
     "epochs": 3,
@@ -45,12 +44,11 @@ SMALL: dict[str, Any] = {
     "dropout": 0.0,
     "heads": 2,
 }
-"""What keeps training short; a method takes of it what it has."""
+"""Values that keep training short; a method takes those that it has."""
 
-RECIPES = [n for n, method in METHODS.items() if issubclass(method.settings, RecipeSettings)]
+SSL = [name for name, method in METHODS.items() if method.build is not None]
 TRAINED = [name for name, method in METHODS.items() if method.trained]
 BY_GRADIENTS = [name for name in TRAINED if METHODS[name].library != "gensim"]
-RANDOM = [*TRAINED, "untrained"]
 BY_FEATURES = [name for name, method in METHODS.items() if "X" in method.needs]
 SUPERVISED = [name for name, method in METHODS.items() if method.supervised]
 CONTROLS = [name for name, method in METHODS.items() if method.kind == "control"]
@@ -62,20 +60,36 @@ PRESETS = [(name, preset) for name, method in METHODS.items() for preset in meth
 COUNTS = [
     (name, key)
     for name, method in METHODS.items()
-    for key, option in method.options().items()
-    if option.metavar == "N|all"
+    for key, param in method.params.items()
+    if param.metavar == "N|all"
 ]
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_preset = pytest.mark.parametrize(("name", "preset"), PRESETS)
 
 
+class StopAfter(Callback):
+    """Requests a stop after an epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        if state.epoch == self.epoch:
+            state.stop("stopped")
+
+
+def flag(name: str) -> str:
+    """The option of a setting on the command line."""
+    return f"--{name.replace('_', '-')}"
+
+
 def settings_of(name: str) -> set[str]:
-    return set(METHODS[name].options())
+    return set(METHODS[name].params)
 
 
-def small(name: str, **given: Any) -> dict[str, Any]:
-    return {key: value for key, value in (SMALL | given).items() if key in settings_of(name)}
+def small(name: str, **params: Any) -> dict[str, Any]:
+    return {key: value for key, value in (SMALL | params).items() if key in settings_of(name)}
 
 
 def fitted(
@@ -85,14 +99,13 @@ def fitted(
     *,
     seed: int = 0,
     device: str = "cpu",
-    **given: Any,
+    **params: Any,
 ) -> Embedder:
-    options = small(name, **given)
-    embedder = Embedder(name, preset, options=options, seed=seed, device=device)
-    return embedder.fit(suited(name, graph))
+    embedder = Embedder(name, preset, params=small(name, **params), seed=seed, device=device)
+    return embedder.fit(with_labels(name, graph))
 
 
-def suited(name: str, graph: Graph) -> Graph:
+def with_labels(name: str, graph: Graph) -> Graph:
     """The graph, with labels for a method that learns from them where it has none."""
     if name not in SUPERVISED or graph.splits:
         return graph
@@ -102,12 +115,12 @@ def suited(name: str, graph: Graph) -> Graph:
 
 def dense(name: str, graph: Graph, embedder: Embedder) -> npt.NDArray[np.float32]:
     """Embeddings as an array, also where they are sparse."""
-    found: npt.NDArray[np.float32] = dense_rows(embedder.embed(suited(name, graph)))
-    return found
+    rows: npt.NDArray[np.float32] = dense_rows(embedder.embed(with_labels(name, graph)))
+    return rows
 
 
 def everything(name: str) -> dict[str, str]:
-    """All nodes for whatever can be some of them."""
+    """All nodes for every setting that is a number of nodes."""
     return {key: "all" for method, key in COUNTS if method == name}
 
 
@@ -115,25 +128,25 @@ def width_of(name: str, graph: Graph) -> int:
     return graph.num_features if name in AS_WIDE_AS_FEATURES else 8
 
 
-def untrained(name: str, graph: Graph, **given: Any) -> tuple[Model, Any]:
-    method, graph = METHODS[name], suited(name, graph)
+def untrained(name: str, graph: Graph, **params: Any) -> tuple[Model, Any]:
+    method, graph = METHODS[name], with_labels(name, graph)
     scopes = {"scope": 2, "readout_scope": 2}
-    settings = method.resolve("fast", graph, small(name, **scopes | given))
-    model = method.build(Shape.of(graph), settings, 0)
-    model.prepare(graph)
+    settings = method.resolve("fast", graph, small(name, **scopes | params))
+    model = method.new_model(Shape.of(graph), settings, 0)
+    model.fit_buffers(graph)
     return model, settings
 
 
-def gradients(name: str, graph: Graph, **given: Any) -> dict[str, torch.Tensor]:
-    model, _ = untrained(name, graph, **given)
-    model.loss_fn(suited(name, graph), "cpu")(0).backward()
+def gradients(name: str, graph: Graph, **params: Any) -> dict[str, torch.Tensor]:
+    model, _ = untrained(name, graph, **params)
+    model.loss_fn(with_labels(name, graph), "cpu")(0).backward()
     return {key: v.grad for key, v in model.named_parameters() if v.grad is not None}
 
 
-def trained_run(name: str, file: Path, out: Path, **given: Any) -> Run:
-    config, graph = new_config(str(file), method=name, given=small(name, **given))
-    run = open_run(out, config, graph, resume=False)
-    train_run(run, graph)
+def trained_run(name: str, file: Path, out: Path, **params: Any) -> Run:
+    prepared = prepare(str(file), method=name, params=small(name, **params))
+    run = open_run(out, prepared)
+    train_run(run, prepared)
     return run
 
 
@@ -166,7 +179,7 @@ def reweighted(graph: Graph) -> Graph:
 
 
 @every_method
-def test_the_registry_tells_what_a_user_wants_to_know(name: str) -> None:
+def test_the_registry_describes_the_method(name: str) -> None:
     method = METHODS[name]
     assert method.name == name
     assert method.kind in get_args(Kind)
@@ -178,7 +191,7 @@ def test_the_registry_tells_what_a_user_wants_to_know(name: str) -> None:
     assert all(preset.about.strip() for preset in method.presets.values())
 
 
-@pytest.mark.parametrize("name", RANDOM)
+@pytest.mark.parametrize("name", TRAINED)
 def test_one_seed_gives_one_result_and_two_seeds_two(name: str, graph: Graph) -> None:
     one, again, other = (fitted(name, graph, seed=seed) for seed in (1, 1, 2))
     assert one.loss_ == again.loss_
@@ -190,13 +203,13 @@ def test_one_seed_gives_one_result_and_two_seeds_two(name: str, graph: Graph) ->
 
 
 @every_method
-def test_the_state_of_other_random_numbers_does_not_matter(name: str, graph: Graph) -> None:
-    found = []
+def test_global_random_states_do_not_matter(name: str, graph: Graph) -> None:
+    embeddings = []
     for state in (0, 1):
         torch.manual_seed(state)
         np.random.seed(state)  # noqa: NPY002 (this is what must not be used)
-        found.append(dense(name, graph, fitted(name, graph)))
-    np.testing.assert_array_equal(*found)
+        embeddings.append(dense(name, graph, fitted(name, graph)))
+    np.testing.assert_array_equal(*embeddings)
 
 
 @every_method
@@ -206,12 +219,12 @@ def test_a_trained_estimator_is_pickled(name: str, graph: Graph) -> None:
     np.testing.assert_array_equal(dense(name, graph, again), dense(name, graph, estimator))
 
 
-@pytest.mark.parametrize("name", RECIPES)
-def test_the_seed_and_the_epoch_decide_what_training_sees(name: str, graph: Graph) -> None:
+@pytest.mark.parametrize("name", SSL)
+def test_the_loss_depends_on_seed_and_epoch(name: str, graph: Graph) -> None:
     model, settings = untrained(name, graph)
-    other = METHODS[name].build(Shape.of(graph), settings, 1)
+    other = METHODS[name].new_model(Shape.of(graph), settings, 1)
     other.load_state_dict(model.state_dict())
-    loss_of, other_loss_of = (held.loss_fn(graph, "cpu") for held in (model, other))
+    loss_of, other_loss_of = (each.loss_fn(graph, "cpu") for each in (model, other))
     first = loss_of(0).item()
     assert first == loss_of(0).item()
     assert first != loss_of(1).item()
@@ -245,15 +258,16 @@ def test_no_parameter_is_trained_on_rounding_errors_alone(name: str, graph: Grap
 
 
 @pytest.mark.parametrize("name", BY_GRADIENTS)
-def test_a_loss_that_is_not_finite_is_told_and_only_flags_of_the_method_are_recommended(
+def test_a_loss_that_is_not_finite_is_an_error_that_names_settings_of_the_method(
     name: str, graph: Graph
 ) -> None:
-    model, settings = untrained(name, graph)
+    trainer = Trainer(name, graph, device="cpu", **small(name))
     with torch.no_grad():
-        next(model.parameters()).fill_(float("nan"))
-    with pytest.raises(UGCLError, match=r"^the loss is nan in epoch 1: use a smaller --lr") as told:
-        train(model, graph, settings)
-    assert set(re.findall(r"--[a-z-]+", str(told.value))) <= {flag(n) for n in settings_of(name)}
+        next(trainer.model.parameters()).fill_(float("nan"))
+    expected = r"^the loss is nan in epoch 1: use a smaller `lr`"
+    with pytest.raises(UGCLError, match=expected) as error:
+        trainer.run()
+    assert set(re.findall(r"`(\w+)`", str(error.value))) <= settings_of(name)
 
 
 @pytest.mark.parametrize("name", TRAINED)
@@ -261,13 +275,12 @@ def test_a_stopped_and_resumed_run_equals_one_that_was_not(
     name: str, graph_file: Path, tmp_path: Path
 ) -> None:
     whole = trained_run(name, graph_file, tmp_path / "whole", epochs=5)
-    config, graph = new_config(str(graph_file), method=name, given=small(name, epochs=5))
-    run = open_run(tmp_path / "resumed", config, graph, resume=True)
-    answers: Iterator[bool] = iter([False, True])
-    outcome = train_run(run, graph, should_stop=lambda: next(answers))
-    assert outcome is not None
-    assert (outcome.ended, outcome.epochs) == ("stopped", 2)
-    train_run(open_run(run.path, config, graph, resume=True), graph)
+    prepared = prepare(str(graph_file), method=name, params=small(name, epochs=5))
+    run = open_run(tmp_path / "resumed", prepared, resume=True)
+    stopped = train_run(run, prepared, [StopAfter(2)])
+    assert stopped is not None
+    assert (stopped.ended, stopped.epochs) == ("stopped", 2)
+    train_run(open_run(run.path, prepared, resume=True), prepared)
     assert_same_bits(whole.path, run.path)
 
 
@@ -279,13 +292,13 @@ def test_a_run_folder_gives_the_same_embeddings_and_repeats_its_bits(
     run = trained_run(name, graph_file, tmp_path / "run", feature_scaling=scaling)
     embedder = fitted(name, graph, feature_scaling=scaling)
     opened = Run.open(run.path)
-    held = dense_rows(opened.embeddings())
-    np.testing.assert_array_equal(dense(name, graph, embedder), held)
-    np.testing.assert_array_equal(dense_rows(embed_graph(opened, graph)), held)
+    stored = dense_rows(opened.embeddings())
+    np.testing.assert_array_equal(dense(name, graph, embedder), stored)
+    np.testing.assert_array_equal(dense_rows(opened.embed(graph)), stored)
     if METHODS[name].inductive:
         other = make_graph(25, seed=9)
-        found = dense_rows(embed_graph(opened, other))
-        np.testing.assert_array_equal(found, dense(name, other, embedder))
+        embeddings = dense_rows(opened.embed(other))
+        np.testing.assert_array_equal(embeddings, dense(name, other, embedder))
     config, out = run.path / "config.toml", tmp_path / "again"
     assert main(["train", "--config", str(config), "--out", str(out)]) == 0
     assert_same_bits(run.path, out)
@@ -334,7 +347,7 @@ def test_edge_weights_count_in_training_and_in_embedding(name: str, graph: Graph
     other, method = reweighted(graph), METHODS[name]
     plain, weighted = fitted(name, graph), fitted(name, other)
     assert_usable(weighted, other)
-    count = method.weighs_edges and "A" in method.needs
+    count = method.uses_edge_weights and "A" in method.needs
     if method.trained:
         assert (plain.loss_ != weighted.loss_) == count
     if method.inductive:
@@ -352,8 +365,8 @@ def test_sparse_and_dense_features_are_the_same(name: str, scaling: str) -> None
     assert sp.issparse(sparse.features)
     assert not sp.issparse(full.features)
     embedder = fitted(name, sparse, feature_scaling=scaling)
-    found = [dense(name, graph, embedder) for graph in (sparse, full)]
-    np.testing.assert_allclose(*found, atol=1e-6)
+    embeddings = [dense(name, graph, embedder) for graph in (sparse, full)]
+    np.testing.assert_allclose(*embeddings, atol=1e-6)
     if name not in TRAINED:
         return
     one, other = (gradients(name, graph, feature_scaling=scaling) for graph in (sparse, full))
@@ -378,7 +391,7 @@ def test_permuted_nodes_have_permuted_embeddings(name: str, readout_scope: int |
     ("readout", "width"),
     [("sum", 8), ("mean", 8), ("concat", 16), ("hidden", 8), ("context", 8), ("context-l2", 8)],
 )
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", SSL)
 def test_embeddings_are_as_wide_as_promised(
     name: str, readout: str, width: int, graph: Graph
 ) -> None:
@@ -401,39 +414,39 @@ def test_embeddings_are_as_wide_as_promised(
 
 @pytest.mark.parametrize("scope", [0, 3, "component", "graph", "auto"])
 @pytest.mark.parametrize(
-    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name in RECIPES]
+    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name in SSL]
 )
-def test_every_scope_of_training_goes_with_every_scope_of_the_readout(
+def test_every_training_scope_goes_with_every_readout_scope(
     name: str, preset: str, scope: int | str
 ) -> None:
     graph = make_graph(60)
-    found = [
+    embedders = [
         fitted(name, graph, preset, scope=scope, readout_scope=readout_scope)
         for readout_scope in (0, 2, "component", "graph")
     ]
-    for embedder in found:
+    for embedder in embedders:
         assert_usable(embedder, graph)
-        assert embedder.loss_ == found[0].loss_
+        assert embedder.loss_ == embedders[0].loss_
         assert (embedder.scope_choice_ is not None) == (scope == "auto")
         chosen = embedder.settings_.values()["scope"]
         assert isinstance(chosen, int) if scope == "auto" else chosen == scope
-    for one, other in combinations(found, 2):
+    for one, other in combinations(embedders, 2):
         assert np.abs(one.embed(graph) - other.embed(graph)).max() > 1e-3
 
 
-@pytest.mark.parametrize("name", RECIPES)
-def test_every_scope_of_training_pulls_elsewhere(name: str) -> None:
+@pytest.mark.parametrize("name", SSL)
+def test_every_training_scope_has_its_own_gradient(name: str) -> None:
     graph = side_by_side(make_graph(40), make_graph(20, seed=1))
-    pulls = [
+    directions = [
         torch.cat([slope.flatten() for slope in gradients(name, graph, scope=scope).values()])
         for scope in (0, 3, "component", "graph")
     ]
-    for one, other in combinations(pulls, 2):
+    for one, other in combinations(directions, 2):
         assert (one - other).norm() > 1e-3 * one.norm()
 
 
 @pytest.mark.parametrize(
-    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name in RECIPES]
+    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name in SSL]
 )
 def test_the_component_is_a_scope_without_subsampling_too(name: str, preset: str) -> None:
     graph = make_graph(60)
@@ -441,12 +454,12 @@ def test_the_component_is_a_scope_without_subsampling_too(name: str, preset: str
 
 
 @pytest.mark.parametrize("name", WITHOUT_LABELS)
-def test_labels_splits_and_ids_are_never_looked_at(name: str) -> None:
+def test_labels_splits_and_ids_are_not_used(name: str) -> None:
     plain = make_graph(labels=None, splits={})
     labelled = make_graph(labels=np.arange(40) % 5, ids=[f"n{i}" for i in range(40)])
-    found = [fitted(name, graph) for graph in (plain, labelled)]
-    assert found[0].loss_ == found[1].loss_
-    np.testing.assert_array_equal(dense(name, plain, found[0]), dense(name, labelled, found[1]))
+    first, second = (fitted(name, graph) for graph in (plain, labelled))
+    assert first.loss_ == second.loss_
+    np.testing.assert_array_equal(dense(name, plain, first), dense(name, labelled, second))
 
 
 @pytest.mark.parametrize("name", BY_FEATURES)
@@ -456,23 +469,16 @@ def test_tf_idf_is_a_scaling_of_its_own(name: str, graph: Graph) -> None:
     assert not np.array_equal(dense(name, graph, embedder), dense(name, graph, other))
 
 
-@pytest.mark.parametrize("name", TRAINED)
-def test_there_is_a_fast_preset_and_a_papers(name: str) -> None:
-    assert {"fast", "paper"} <= set(METHODS[name].presets)
-
-
-@pytest.mark.parametrize(
-    ("name", "preset"), [(name, preset) for name, preset in PRESETS if name != "untrained"]
-)
-def test_a_preset_gives_every_setting_and_no_other(name: str, preset: str) -> None:
+@every_preset
+def test_a_preset_has_every_setting_and_no_other(name: str, preset: str) -> None:
     values, names = METHODS[name].presets[preset], settings_of(name)
     assert names - {"readout_scope"} <= set(values.base) <= names
-    assert set(values.graphs) | set(values.stated) <= set(DATASETS)
-    assert values.ours <= names
+    assert set(values.graphs) <= set(DATASETS)
+    assert set(values.ours) <= {"default", *DATASETS}
     for changes in values.graphs.values():
         assert set(changes) <= names
-    for stated in values.stated.values():
-        assert stated <= names
+    for ours in values.ours.values():
+        assert ours <= names
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
@@ -482,25 +488,25 @@ def test_a_preset_is_valid_for_every_data_set(name: str, preset: str, dataset: s
     settings = method.resolve(preset, make_graph(12, name=dataset), {})
     assert isinstance(settings, method.settings)
     for key, value in method.presets[preset].values(dataset).items():
-        shrunk = (name, key) in COUNTS and value != "all" and value >= 12
-        assert getattr(settings, key) == ("all" if shrunk else value), key
+        reduced = (name, key) in COUNTS and value != "all" and value >= 12
+        assert getattr(settings, key) == ("all" if reduced else value), key
 
 
 @every_preset
-def test_a_preset_that_asks_for_more_nodes_than_there_are_is_shrunk(name: str, preset: str) -> None:
+def test_a_preset_with_more_nodes_than_the_graph_is_reduced(name: str, preset: str) -> None:
     graph = make_graph(12)
-    options = {key: value for key, value in small(name).items() if (name, key) not in COUNTS}
-    assert_usable(Embedder(name, preset, options=options).fit(graph), graph)
+    params = {key: value for key, value in small(name).items() if (name, key) not in COUNTS}
+    assert_usable(Embedder(name, preset, params=params).fit(graph), graph)
 
 
 @pytest.mark.parametrize(("name", "key"), COUNTS)
-def test_a_user_who_asks_for_more_nodes_than_there_are_is_told(name: str, key: str) -> None:
-    with pytest.raises(UGCLError, match=rf"^{flag(key)} 41 is more than the .* or 'all'$"):
+def test_asking_for_more_nodes_than_the_graph_has_is_an_error(name: str, key: str) -> None:
+    with pytest.raises(UGCLError, match=rf"^`{key}` 41 is more than the .* or 'all'$"):
         METHODS[name].resolve("fast", make_graph(40), {key: 41})
 
 
 @every_method
-def test_a_setting_that_there_is_not_is_told(name: str) -> None:
+def test_an_unknown_setting_is_an_error(name: str) -> None:
     with pytest.raises(UGCLError, match=r"^there is no setting 'width': the settings are "):
         METHODS[name].resolve("fast", make_graph(12), {"width": 3})
 
@@ -511,32 +517,32 @@ def test_cuda_trains_and_embeds_as_the_cpu_does(name: str, graph: Graph) -> None
     embedder = fitted(name, graph, device="cuda")
     assert_usable(embedder, graph)
     assert all(value.is_cuda for value in embedder.model_.parameters())
-    there = dense(name, graph, embedder)
-    here = dense_rows(embedder.model_.cpu().embed(graph, "cpu"))
-    np.testing.assert_allclose(here, there, atol=1e-4)
+    on_cuda = dense(name, graph, embedder)
+    on_cpu = dense_rows(embedder.model_.cpu().embed(graph, "cpu"))
+    np.testing.assert_allclose(on_cpu, on_cuda, atol=1e-4)
     if name in TRAINED:
         first = fitted(name, graph, device="cpu").loss_[0]
         assert embedder.loss_[0] == pytest.approx(first, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.library])
-def test_a_missing_library_is_told_before_anything_is_written(
+def test_a_missing_library_is_an_error_before_anything_is_written(
     name: str, graph_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     library = METHODS[name].library
     monkeypatch.setitem(sys.modules, library, None)
     out = graph_file.parent / "run"
     assert main(["train", str(graph_file), "--method", name, "--out", str(out)]) == 2
-    told = f"{name} needs {library}, which is not installed: pip install 'ugcl[baselines]'"
-    assert capsys.readouterr().err == f"ugcl: {told}\n"
+    message = f"{name} needs {library}, which is not installed: pip install 'ugcl[baselines]'"
+    assert capsys.readouterr().err == f"ugcl: {message}\n"
     assert not out.exists()
 
 
 @pytest.mark.parametrize("name", TRANSDUCTIVE)
-def test_a_graph_whose_nodes_have_no_rows_is_refused(name: str, graph: Graph) -> None:
+def test_a_transductive_method_refuses_other_graphs(name: str, graph: Graph) -> None:
     embedder = fitted(name, graph)
     for other in (make_graph(seed=1), make_graph(25), reweighted(graph)):
-        with pytest.raises(UGCLError, match=f"^{name} has embeddings of the nodes .* and of no "):
+        with pytest.raises(UGCLError, match=f"^{name} is transductive and was trained on another"):
             embedder.embed(other)
 
 
@@ -549,11 +555,14 @@ def test_a_graph_whose_nodes_have_no_rows_is_refused(name: str, graph: Graph) ->
             {"labels": np.zeros(40, int)},
             "learns from labels and those of this graph are all of one class",
         ),
-        ({"splits": {}}, "needs labelled nodes to learn from, .* no 'train' nodes: give it some"),
-        ({"splits": {"train": [0, 1]}}, "needs labelled nodes to stop by, .* no 'val' nodes: "),
+        ({"splits": {}}, "needs labelled nodes to learn from, .* no 'train' nodes: add some"),
+        (
+            {"splits": {"train": [0, 1]}},
+            "needs labelled nodes for early stopping, .* no 'val' nodes: ",
+        ),
     ],
 )
-def test_labels_that_are_needed_and_missing_are_told(
+def test_missing_labels_are_an_error(
     name: str, changes: dict[str, Any], message: str, graph: Graph
 ) -> None:
     with pytest.raises(UGCLError, match=f"^{name} {message}"):
@@ -561,31 +570,31 @@ def test_labels_that_are_needed_and_missing_are_told(
 
 
 @pytest.mark.parametrize("name", SUPERVISED)
-def test_a_run_that_learned_from_labels_holds_its_predictions(
+def test_a_supervised_run_stores_its_predictions(
     name: str, graph: Graph, graph_file: Path, tmp_path: Path
 ) -> None:
     run = trained_run(name, graph_file, tmp_path / "run", epochs=30)
-    learner = Classifier(name, options=small(name, epochs=30), device="cpu").fit(graph)
-    found = learner.predict(graph)
-    np.testing.assert_array_equal(run.predictions(), found)
+    classifier = Classifier(name, params=small(name, epochs=30), device="cpu").fit(graph)
+    predicted = classifier.predict(graph)
+    np.testing.assert_array_equal(run.predictions(), predicted)
     assert run.predictions().dtype == np.int64
-    np.testing.assert_allclose(learner.predict_proba(graph).sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(classifier.predict_proba(graph).sum(axis=1), 1, atol=1e-5)
     score = evaluate_run(run)
     test = graph.splits["test"]
     assert score.protocol == "predictions"
-    assert score.score.accuracy == pytest.approx(100 * (found == graph.labels)[test].mean())
+    assert score.score.accuracy == pytest.approx(100 * (predicted == graph.labels)[test].mean())
     log = [json.loads(line) for line in (run.path / "log.jsonl").read_text().splitlines()]
     assert all(line["validation"] > 0 for line in log)
 
 
 @pytest.mark.parametrize("name", SUPERVISED)
-def test_labels_of_test_nodes_are_never_looked_at(name: str, graph: Graph) -> None:
+def test_labels_of_test_nodes_are_not_used(name: str, graph: Graph) -> None:
     assert graph.labels is not None
     labels = graph.labels.copy()
     labels[graph.splits["test"]] = (labels[graph.splits["test"]] + 1) % 3
-    found = [fitted(name, each) for each in (graph, replace(graph, labels=labels))]
-    assert found[0].loss_ == found[1].loss_
-    np.testing.assert_array_equal(*[dense(name, graph, each) for each in found])
+    first, second = (fitted(name, each) for each in (graph, replace(graph, labels=labels)))
+    assert first.loss_ == second.loss_
+    np.testing.assert_array_equal(*[dense(name, graph, each) for each in (first, second)])
 
 
 @pytest.mark.parametrize("key", ["epochs", "lr", "patience"])
@@ -593,34 +602,33 @@ def test_labels_of_test_nodes_are_never_looked_at(name: str, graph: Graph) -> No
 def test_a_control_refuses_to_be_trained(
     name: str, key: str, graph: Graph, graph_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = f"{name} is a control and takes no training steps: leave out {flag(key)}"
-    with pytest.raises(UGCLError, match=f"^{told}$"):
-        Embedder(name, options={key: 3}).fit(graph)
+    message = f"{name} is a control and takes no training steps: leave out "
+    with pytest.raises(UGCLError, match=f"^{message}`{key}`$"):
+        Embedder(name, params={key: 3}).fit(graph)
     out = str(graph_file.parent / "run")
     assert main(["train", str(graph_file), "--method", name, flag(key), "3", "--out", out]) == 2
-    assert capsys.readouterr().err == f"ugcl: {told}\n"
+    assert capsys.readouterr().err == f"ugcl: {message}{flag(key)}\n"
     assert not Path(out).exists()
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
-def test_untrained_is_any_recipe_before_its_first_step(recipe: str, graph: Graph) -> None:
-    options = small(recipe)
-    del options["epochs"], options["lr"]
-    control = Embedder("untrained", options={"recipe": recipe, **options}).fit(graph)
-    expected = fitted(recipe, graph, epochs=0)
-    np.testing.assert_array_equal(control.embed(graph), expected.embed(graph))
-    assert control.loss_ == []
+@pytest.mark.parametrize("name", SSL)
+def test_no_epochs_give_the_model_before_its_first_step(name: str, graph: Graph) -> None:
+    embedder = fitted(name, graph, epochs=0)
+    assert embedder.loss_ == []
+    model = METHODS[name].new_model(Shape.of(graph), embedder.settings_, 0)
+    model.fit_buffers(graph)
+    np.testing.assert_array_equal(dense(name, graph, embedder), model.embed(graph, "cpu"))
 
 
 @every_method
-def test_links_and_clusters_are_scored_beside_the_controls(
+def test_links_and_clusters_are_scored_with_the_controls(
     name: str, graph_file: Path, tmp_path: Path
 ) -> None:
-    config, graph = new_config(
-        str(graph_file), method=name, given=small(name), hold_out_edges=0.2, split_seed=3
+    prepared = prepare(
+        str(graph_file), method=name, params=small(name), hold_out_edges=0.2, split_seed=3
     )
-    run = open_run(tmp_path / "run", config, graph, resume=False)
-    train_run(run, graph)
+    graph, run = prepared.graph, open_run(tmp_path / "run", prepared)
+    train_run(run, prepared)
     seen, held_out = hold_out_edges(graph, 0.2, 3)
     np.testing.assert_array_equal(run.held_out(), held_out)
     assert run.metrics()["edges"] == seen.num_edges == graph.num_edges - len(held_out)

@@ -23,21 +23,19 @@ from steps import (
     convolutions,
     dense,
     doubled,
-    drawn_in,
     edges_of,
     featured,
     gcn,
-    lose_nothing,
+    keep_all_entries,
+    loss_of,
     model_of,
     recorded,
+    sample_of,
     scaled_features,
     settings_of,
     shake,
 )
 from ugcl import Graph
-from ugcl.methods import RecipeModel
-from ugcl.methods import gmi as gmi_module
-from ugcl.methods import mvgrl as mvgrl_module
 from ugcl.scope import Power, WholeGraph
 from ugcl.sparse import SparseMatrix
 
@@ -48,7 +46,7 @@ DIFFUSIONS = ("pagerank", "heat")
 
 
 def gmi_hidden(parameters: Parameters, a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    if "primary.weight" in parameters:
+    if "encoder.weight" in parameters:
         return convolution(parameters, a, x)
     return convolutions(parameters, a, x, ("prelu", "prelu"))
 
@@ -56,9 +54,9 @@ def gmi_hidden(parameters: Parameters, a: torch.Tensor, x: torch.Tensor) -> torc
 def gmi_feature_term(
     parameters: Parameters, a: torch.Tensor, x: torch.Tensor, negatives: torch.Tensor
 ) -> torch.Tensor:
-    """GMI's discriminator of every patch and the features around every node, h^T W^T (A X)_v."""
+    """GMI's discriminator between patches and neighbours' features, h^T W^T (A X)_v."""
     patch, context = gmi_hidden(parameters, a, x), a @ x
-    scores = torch.sigmoid(patch @ parameters["auxiliary.weight"].T @ context.T)
+    scores = torch.sigmoid(patch @ parameters["context_encoder.weight"].T @ context.T)
     return (
         functional.softplus(-scores.diag()).mean()
         + functional.softplus(scores.gather(1, negatives)).mean()
@@ -66,20 +64,20 @@ def gmi_feature_term(
 
 
 def gmi_edge_term(hidden: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
-    """A + I told from all pairs of patches; what is joined weighs as much as all that is not."""
+    """A + I against all pairs of patches; edges weigh as much as all other pairs."""
     target = edges + torch.eye(len(edges))
-    joined = target.sum() / 2
-    others = target.numel() - joined
+    positives = target.sum() / 2
+    others = target.numel() - positives
     return (
         functional.binary_cross_entropy_with_logits(
-            hidden @ hidden.T, target, pos_weight=others / joined, reduction="sum"
+            hidden @ hidden.T, target, pos_weight=others / positives, reduction="sum"
         )
         / others
     )
 
 
 def other_nodes(count: int, epoch: int, size: int = 40) -> torch.Tensor:
-    """As many random others for each node, as the epoch draws them."""
+    """`count` random other nodes for each node, as the epoch samples them."""
     steps = np.random.default_rng([3, epoch]).integers(1, size, (size, count))
     return torch.from_numpy((np.arange(size)[:, None] + steps) % size)
 
@@ -95,14 +93,14 @@ def test_equation_8_gmis_step_equals_an_independent_gmi(
     assert (model.settings.layers, model.settings.negatives) == (layers, 5)
     assert (model.settings.non_edges, model.settings.edge_weight) == ("all", 1)
     shake(model)
-    drawn = drawn_in(model, graph, 4)
-    assert isinstance(drawn.views[0].features, SparseMatrix) == sparse
+    sample, rng = sample_of(model, graph, 4)
+    assert isinstance(sample.views[0].features, SparseMatrix) == sparse
     a, x = a_and_x(graph, model)
     edges, negatives = torch.from_numpy(edges_of(graph)), other_nodes(5, 4)
     assert (negatives != torch.arange(40)[:, None]).all()
     assert_equals_an_independent_step(
         model,
-        model.loss(drawn),
+        model.step_loss(sample, rng),
         lambda parameters: (
             gmi_feature_term(parameters, a, x, negatives)
             + gmi_edge_term(gmi_hidden(parameters, a, x), edges)
@@ -116,23 +114,19 @@ def test_equation_8_contexts_are_powers_of_a_times_raw_features(n: int, sparse: 
     """Times W, which makes an inner product with a patch the bilinear discriminator."""
     graph = featured(sparse)
     settings = settings_of("gmi", graph, hidden=6, scope=n)
-    model, _, recorder = recorded(gmi_module.RECIPE, graph, settings)
+    model, _, recorder = recorded("gmi", graph, settings)
     ((patch, context),) = recorder.pairs
     a = reference.normalised_adjacency(edges_of(graph))
     x = scaled_features(graph, settings)
-    assert model.auxiliary is not None
-    ((name, weight),) = doubled(model.auxiliary).items()
+    assert model.context_encoder is not None
+    ((name, weight),) = doubled(model.context_encoder).items()
     assert (name, tuple(weight.shape)) == ("weight", (30, 6))
     around = np.linalg.matrix_power(a, n) @ x
     np.testing.assert_allclose(context, around @ weight.detach().numpy(), atol=1e-6)
-    np.testing.assert_allclose(patch, gcn(model.primary, a, x), atol=1e-6)
+    np.testing.assert_allclose(patch, gcn(model.encoder, a, x), atol=1e-6)
     scores = torch.einsum("vi,ji,vj->v", patch.double(), weight, torch.from_numpy(around))
     torch.testing.assert_close((patch * context).sum(dim=1).double(), scores, atol=1e-6, rtol=0)
-    assert recorder.corrupted is None
-
-
-def loss_of(model: RecipeModel[Any], graph: Graph, epoch: int = 0) -> float:
-    return model.loss(drawn_in(model, graph, epoch)).item()
+    assert recorder.negatives == [None]
 
 
 def test_gmis_edge_term_is_added_by_its_weight() -> None:
@@ -145,26 +139,27 @@ def test_gmis_edge_term_is_added_by_its_weight() -> None:
     assert losses[2] - losses[0] == pytest.approx(2.5 * (losses[1] - losses[0]), rel=1e-5)
 
 
-def test_gmi_without_its_edge_term_needs_no_edges_and_with_it_looks_at_them() -> None:
+def test_gmi_uses_the_edges_in_its_edge_term_alone() -> None:
     graph = featured(sparse=True)
     others = torch.tensor([0, 1]), torch.tensor([5, 9])
     for weight, edges in ((0, None), (1, others)):
         model = model_of("gmi", graph, hidden=8, edge_weight=weight)
-        loss = model.loss(replace(drawn_in(model, graph, 0), edges=edges)).item()
+        sample, rng = sample_of(model, graph, 0)
+        loss = model.step_loss(replace(sample, edges=edges), rng).item()
         assert (loss == loss_of(model, graph)) == (weight == 0)
 
 
-@pytest.mark.parametrize("given", [{"negatives": 3}, {"non_edges": 3}])
-def test_gmis_loss_of_all_nodes_is_the_mean_over_draws_of_a_few(given: dict[str, int]) -> None:
+@pytest.mark.parametrize("params", [{"negatives": 3}, {"non_edges": 3}])
+def test_gmis_loss_of_all_nodes_is_the_mean_over_samples_of_a_few(params: dict[str, int]) -> None:
     graph = featured(sparse=True)
     everything: dict[str, Any] = {"hidden": 8, "negatives": "all", "non_edges": "all"}
-    whole, few = (model_of("gmi", graph, **everything | more) for more in ({}, given))
+    whole, few = (model_of("gmi", graph, **everything | more) for more in ({}, params))
     for model in (whole, few):
         shake(model, by=0.5)
     assert loss_of(whole, graph, 0) == loss_of(whole, graph, 1)
-    views = few.views(graph, "cpu")
+    loss_fn = few.loss_fn(graph, "cpu")
     with torch.no_grad():
-        losses = [few.loss(views.draw(views.rng(epoch))).item() for epoch in range(600)]
+        losses = [loss_fn(epoch).item() for epoch in range(600)]
     noise = np.std(losses) / np.sqrt(len(losses))
     assert 0 < noise < 0.003
     assert np.mean(losses) == pytest.approx(loss_of(whole, graph), abs=4 * noise)
@@ -183,7 +178,7 @@ def test_gmi_embeds_by_its_encoder(name: str, sparse: bool) -> None:
 
 
 def diffused(a: torch.Tensor, kind: str, neighbours: int) -> torch.Tensor:
-    """alpha (I - (1 - alpha) A)^-1 or e^{-t (I - A)}, without what is small in row and column."""
+    """alpha (I - (1 - alpha) A)^-1 or e^{-t (I - A)}: the largest entries of rows and columns."""
     walk, identity = a.numpy(), np.eye(len(a))
     of_kind = {
         "pagerank": 0.2 * np.linalg.inv(identity - 0.8 * walk),
@@ -200,16 +195,16 @@ def mvgrl_loss(
     shuffled: torch.Tensor,
     summing: torch.Tensor,
 ) -> torch.Tensor:
-    """MVGRL as its authors have it: nodes of each view and shuffled ones by the other's summary."""
+    """MVGRL as in the authors' code: nodes and shuffled nodes with the other view's summary."""
     real, fake = (
         [
             convolution(parameters, matrix, features, encoder)
-            for matrix, encoder in zip(matrices, ("primary", "secondary"), strict=True)
+            for matrix, encoder in zip(matrices, ("encoder", "second_encoder"), strict=True)
         ]
         for features in (x, shuffled)
     )
     summaries = [torch.sigmoid(summing @ hidden) for hidden in reversed(real)]
-    weight, bias = parameters["objective.weight"], parameters["objective.bias"]
+    weight, bias = parameters["loss.weight"], parameters["loss.bias"]
     logits = [
         (hidden @ weight * summary).sum(dim=1) + bias
         for views in (real, fake)
@@ -221,7 +216,7 @@ def mvgrl_loss(
 
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize(
-    "given",
+    "params",
     [
         {},
         {"diffusion": "heat"},
@@ -231,32 +226,32 @@ def mvgrl_loss(
     ],
 )
 def test_equation_10_mvgrls_step_equals_an_independent_mvgrl(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], sparse: bool
+    monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], sparse: bool
 ) -> None:
-    lose_nothing(monkeypatch)
+    keep_all_entries(monkeypatch)
     graph = featured(sparse)
-    model = model_of("mvgrl", graph, hidden=8, **given)
-    assert (model.scope == WholeGraph()) == ("scope" not in given)
+    model = model_of("mvgrl", graph, hidden=8, **params)
+    assert (model.scope == WholeGraph()) == ("scope" not in params)
     shake(model)
-    drawn = drawn_in(model, graph, 4)
-    for view in (*drawn.views, *drawn.corrupted):
+    sample, rng = sample_of(model, graph, 4)
+    for view in (*sample.views, *sample.corrupted):
         assert isinstance(view.features, SparseMatrix) == sparse
     a, x = a_and_x(graph, model)
-    around = diffused(a, given.get("diffusion", "pagerank"), given.get("neighbours", 128))
+    around = diffused(a, params.get("diffusion", "pagerank"), params.get("neighbours", 128))
     order = np.random.default_rng([3, 4]).permutation(40)
-    if "scope" in given:
-        summing = torch.linalg.matrix_power(a, given["scope"])
+    if "scope" in params:
+        summing = torch.linalg.matrix_power(a, params["scope"])
     else:
         summing = torch.full((40, 40), 1 / 40).double()
     assert_equals_an_independent_step(
         model,
-        model.loss(drawn),
+        model.step_loss(sample, rng),
         lambda parameters: mvgrl_loss(parameters, (a, around), x, x[order], summing),
     )
 
 
 @pytest.mark.parametrize("diffusion", DIFFUSIONS)
-def test_mvgrls_step_loses_little_of_the_diffusion(
+def test_mvgrls_step_hardly_changes_with_the_truncated_diffusion(
     monkeypatch: pytest.MonkeyPatch, diffusion: str
 ) -> None:
     def loss() -> float:
@@ -265,19 +260,19 @@ def test_mvgrls_step_loses_little_of_the_diffusion(
         shake(model)
         return loss_of(model, graph)
 
-    found = loss()
-    lose_nothing(monkeypatch)
-    assert found != loss()
-    assert found == pytest.approx(loss(), rel=1e-3)
+    truncated = loss()
+    keep_all_entries(monkeypatch)
+    assert truncated != loss()
+    assert truncated == pytest.approx(loss(), rel=1e-3)
 
 
-def mvgrl_pairs(graph: Graph, **given: Any) -> np.ndarray:
-    """H of both views, and what each is compared with: two times two arrays."""
-    settings = settings_of("mvgrl", graph, hidden=6, **given)
-    model, drawn, recorder = recorded(mvgrl_module.RECIPE, graph, settings)
+def mvgrl_pairs(graph: Graph, **params: Any) -> np.ndarray:
+    """H of both views and the contexts each is compared with: two times two arrays."""
+    settings = settings_of("mvgrl", graph, hidden=6, **params)
+    model, sample, recorder = recorded("mvgrl", graph, settings)
     pairs = np.array([[rows.double().numpy() for rows in pair] for pair in recorder.pairs])
-    x, encoders = scaled_features(graph, settings), (model.primary, model.secondary)
-    for (patch, _), view, encoder in zip(pairs, drawn.views, encoders, strict=True):
+    x, encoders = scaled_features(graph, settings), (model.encoder, model.second_encoder)
+    for (patch, _), view, encoder in zip(pairs, sample.views, encoders, strict=True):
         assert encoder is not None
         np.testing.assert_allclose(patch, gcn(encoder, dense(view.adjacency).numpy(), x), atol=1e-6)
     assert np.abs(pairs[0] - pairs[1]).max() > 0.01
@@ -286,10 +281,10 @@ def mvgrl_pairs(graph: Graph, **given: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("diffusion", DIFFUSIONS)
 def test_equation_10_mvgrls_contexts_are_component_limits_of_the_other_view(diffusion: str) -> None:
-    """With the graph's own A, also of what the diffusion makes of it."""
+    """Of the graph's A, also for the view of the diffusion."""
     graph = make_graph(classes=12)
-    given = {"scope": "component", "diffusion": diffusion, "neighbours": 10}
-    (first, of_first), (second, of_second) = mvgrl_pairs(graph, **given)
+    params = {"scope": "component", "diffusion": diffusion, "neighbours": 10}
+    (first, of_first), (second, of_second) = mvgrl_pairs(graph, **params)
     limit = np.linalg.matrix_power(reference.normalised_adjacency(edges_of(graph)), 100_000)
     assert 1 < np.trace(limit).round() < 40  # components
     np.testing.assert_allclose(of_first, limit @ second, atol=1e-5)
@@ -314,16 +309,16 @@ def test_equation_10_on_a_regular_connected_graph_the_two_are_the_same(regular: 
     for scope in ("component", "graph"):
         model = model_of("mvgrl", graph, hidden=6, scope=scope, feature_scaling="none")
         with torch.no_grad():  # at the start the discriminator hardly sees the summary
-            model.objective.get_parameter("weight").mul_(5)
+            model.loss.get_parameter("weight").mul_(5)
         losses.append(loss_of(model, graph))
     assert abs(losses[0] - losses[1]) < 1e-6 if regular else abs(losses[0] - losses[1]) > 1e-4
 
 
 def test_mvgrls_encoders_of_the_two_views_are_different_ones() -> None:
     model = model_of("mvgrl", make_graph(), hidden=6)
-    assert model.secondary is not None
+    assert model.second_encoder is not None
     of_first, of_second = (
-        encoder.get_parameter("weight") for encoder in (model.primary, model.secondary)
+        encoder.get_parameter("weight") for encoder in (model.encoder, model.second_encoder)
     )
     assert of_first.shape == of_second.shape
     assert (of_first - of_second).abs().max() > 0.1
@@ -335,29 +330,29 @@ def test_mvgrls_diffusions_are_sparse_and_not_the_same(neighbours: int) -> None:
     entries = []
     for kind in DIFFUSIONS:
         model = model_of("mvgrl", graph, hidden=4, diffusion=kind, neighbours=neighbours)
-        _, second = drawn_in(model, graph, 0).views
+        _, second = sample_of(model, graph, 0)[0].views
         assert second.adjacency.matrix.values().numel() <= 2 * neighbours * 200
-        found = dense(second.adjacency)
-        assert ((found > 0).sum(dim=1) >= neighbours).all()
-        torch.testing.assert_close(found, found.T, rtol=0, atol=0)
-        entries.append(found)
+        diffusion = dense(second.adjacency)
+        assert ((diffusion > 0).sum(dim=1) >= neighbours).all()
+        torch.testing.assert_close(diffusion, diffusion.T, rtol=0, atol=0)
+        entries.append(diffusion)
     assert (entries[0] - entries[1]).abs().max() > 0.01
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("given", [{}, {"neighbours": 6, "readout": "sum", "readout_scope": 3}])
+@pytest.mark.parametrize("params", [{}, {"neighbours": 6, "readout": "sum", "readout_scope": 3}])
 def test_mvgrl_embeds_by_the_sum_of_both_views(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], sparse: bool
+    monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], sparse: bool
 ) -> None:
     monkeypatch.setattr("ugcl.nn.blocked.WIDTH", 5)
-    lose_nothing(monkeypatch)
+    keep_all_entries(monkeypatch)
     graph = featured(sparse)
-    model = model_of("mvgrl", graph, hidden=12, **given)
+    model = model_of("mvgrl", graph, hidden=12, **params)
     shake(model)
     parameters = doubled(model)
     a, x = a_and_x(graph, model)
-    around = diffused(a, "pagerank", given.get("neighbours", 128))
-    hidden = convolution(parameters, a, x) + convolution(parameters, around, x, "secondary")
-    if given:
+    around = diffused(a, "pagerank", params.get("neighbours", 128))
+    hidden = convolution(parameters, a, x) + convolution(parameters, around, x, "second_encoder")
+    if params:
         hidden = hidden + torch.linalg.matrix_power(a, 3) @ hidden
     assert_embeds(model, graph, hidden)

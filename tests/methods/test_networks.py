@@ -1,4 +1,4 @@
-"""The supervised networks beside PyTorch Geometric's layers as their documentation has them."""
+"""The supervised networks against PyTorch Geometric's layers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from torch_geometric.nn import GATConv, GCNConv, SGConv
 
 from conftest import make_graph
 from ugcl import Classifier, Graph, UGCLError
-from ugcl.engine import new_optimizer, step
+from ugcl.engine import Trainer
 from ugcl.methods import METHODS, Shape
-from ugcl.methods import networks as nets
-from ugcl.methods.classifier import Classifier as ClassifierModel
+from ugcl.methods.models import networks as nets
+from ugcl.methods.models.supervised import SupervisedModel
 
 GRAPH = make_graph(40)
 DENSE = torch.from_numpy(GRAPH.features.toarray())
@@ -30,7 +30,7 @@ def outputs(network: nets.Network) -> tuple[Any, torch.Tensor]:
 
 
 def test_the_mlp_is_two_linear_layers() -> None:
-    network = nets.MLP(12, 5, 3, dropout=0.5)
+    network = nets.MLPNetwork(12, 5, 3, dropout=0.5)
     hidden, scores = outputs(network)
     expected = relu(DENSE @ network.linear.weight.T + network.linear.bias)
     torch.testing.assert_close(hidden, expected)
@@ -38,7 +38,7 @@ def test_the_mlp_is_two_linear_layers() -> None:
 
 
 def test_the_gcn_is_two_convolutions_of_pytorch_geometric() -> None:
-    network = nets.GCN(12, 5, 3, dropout=0.5, self_loops=1.0)
+    network = nets.GCNNetwork(12, 5, 3, dropout=0.5, self_loops=1.0)
     first, second = GCNConv(12, 5), GCNConv(5, 3)
     first.load_state_dict(
         {"lin.weight": network.linear.weight, "bias": network.first.bias}  # type: ignore[union-attr]
@@ -53,7 +53,7 @@ def test_the_gcn_is_two_convolutions_of_pytorch_geometric() -> None:
 def test_the_gcn_sees_edge_weights_as_pytorch_geometric_does() -> None:
     scale = sp.diags_array(np.linspace(0.2, 3, 40))
     graph = Graph(scale @ GRAPH.adjacency @ scale, GRAPH.features)
-    network = nets.GCN(12, 5, 3, dropout=0.5, self_loops=1.0)
+    network = nets.GCNNetwork(12, 5, 3, dropout=0.5, self_loops=1.0)
     first = GCNConv(12, 5)
     first.load_state_dict(
         {"lin.weight": network.linear.weight, "bias": network.first.bias}  # type: ignore[union-attr]
@@ -64,11 +64,11 @@ def test_the_gcn_sees_edge_weights_as_pytorch_geometric_does() -> None:
 
 
 def test_the_gat_is_two_layers_of_attention_of_pytorch_geometric() -> None:
-    network = nets.GAT(12, 6, 3, dropout=0.6, heads=2, out_heads=4)
+    network = nets.GATNetwork(12, 6, 3, dropout=0.6, heads=2, out_heads=4)
     first = GATConv(12, 3, heads=2)
     second = GATConv(6, 3, heads=4, concat=False)
-    held = network.first.state_dict()  # type: ignore[union-attr]
-    first.load_state_dict({**held, "lin.weight": network.linear.weight})
+    state = network.first.state_dict()  # type: ignore[union-attr]
+    first.load_state_dict({**state, "lin.weight": network.linear.weight})
     second.load_state_dict(network.second.state_dict())
     hidden, scores = outputs(network)
     expected = elu(first(DENSE, ENDS))
@@ -78,7 +78,7 @@ def test_the_gat_is_two_layers_of_attention_of_pytorch_geometric() -> None:
 
 @pytest.mark.parametrize("steps", [0, 1, 3])
 def test_the_sgc_is_the_layer_of_pytorch_geometric(steps: int) -> None:
-    network = nets.SGC(12, 3, steps=steps, self_loops=1.0)
+    network = nets.SGCNetwork(12, 3, steps=steps, self_loops=1.0)
     layer = SGConv(12, 3, K=steps)
     layer.lin.load_state_dict(network.layer.state_dict())
     _, scores = outputs(network)
@@ -86,12 +86,12 @@ def test_the_sgc_is_the_layer_of_pytorch_geometric(steps: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, np.array])
-def test_dropout_drops_its_share_and_keeps_the_mean(kind: type) -> None:
-    network = nets.MLP(50, 5, 3, dropout=0.4).train()
+def test_dropout_drops_its_fraction_and_keeps_the_mean(kind: type) -> None:
+    network = nets.MLPNetwork(50, 5, 3, dropout=0.4).train()
     features = np.ones((200, 50), dtype=np.float32)
     (rows,) = network.inputs(None, kind(features), "cpu")
     torch.manual_seed(0)
-    dropped = network._dropped(rows)
+    dropped = network._drop(rows)
     dense = torch.from_numpy(
         dropped.to_scipy().toarray() if kind is sp.csr_array else dropped.numpy()
     )
@@ -103,17 +103,18 @@ def test_dropout_drops_its_share_and_keeps_the_mean(kind: type) -> None:
 
 @pytest.mark.parametrize("name", ["mlp", "gcn", "gat", "sgc"])
 def test_the_decay_adds_the_squares_of_the_right_weights(name: str) -> None:
-    """One step of Adam from a gradient of nothing but the decay moves these weights alone."""
-    method, decayed = METHODS[name], {"mlp": ("linear",), "gcn": ("linear", "first")}
-    settings = method.resolve("fast", GRAPH, {"weight_decay": 0.5, "lr": 0.01})
-    model = method.build(Shape.of(GRAPH), settings, 0)
-    assert isinstance(model, ClassifierModel)
+    """A step of Adam with zero gradients moves the decayed weights alone."""
+    decayed = {"mlp": ("linear",), "gcn": ("linear", "first")}
+    trainer = Trainer(name, GRAPH, device="cpu", weight_decay=0.5, lr=0.01)
+    model, optimizer = trainer.model, trainer.state.optimizer
+    assert isinstance(model, SupervisedModel)
+    assert optimizer is not None
     with torch.no_grad():
         for value in model.network.parameters():
             value.fill_(1.0)
-    optimizer = new_optimizer(model, settings)
     before = {key: value.clone() for key, value in model.network.named_parameters()}
-    step(lambda epoch: sum(0 * v.sum() for v in model.network.parameters()), optimizer, 0)
+    torch.autograd.backward([0 * value.sum() for value in model.network.parameters()])
+    optimizer.step()
     for key, value in model.network.named_parameters():
         moves = name not in decayed or key.split(".")[0] in decayed[name]
         assert torch.equal(value, before[key]) != moves, key
@@ -122,33 +123,31 @@ def test_the_decay_adds_the_squares_of_the_right_weights(name: str) -> None:
 @pytest.mark.parametrize("name", ["mlp", "gcn", "gat", "sgc"])
 def test_the_loss_is_the_cross_entropy_of_training_nodes(name: str) -> None:
     method = METHODS[name]
-    given = {} if name == "sgc" else {"dropout": 0.0}
-    settings = method.resolve("fast", GRAPH, given)
-    model = method.build(Shape.of(GRAPH), settings, 0)
+    params = {} if name == "sgc" else {"dropout": 0.0}
+    settings = method.resolve("fast", GRAPH, params)
+    model = method.new_model(Shape.of(GRAPH), settings, 0)
     loss = model.loss_fn(GRAPH, "cpu")(0).item()
-    held = model.validate()
-    assert isinstance(model, ClassifierModel)
+    validation_loss = model.validation_loss()
+    assert isinstance(model, SupervisedModel)
     scores = torch.log(torch.from_numpy(model.predict(GRAPH, "cpu")))
     labels = torch.from_numpy(np.array(GRAPH.labels))
-    for found, part in ((loss, "train"), (held, "val")):
+    for value, part in ((loss, "train"), (validation_loss, "val")):
         nodes = torch.from_numpy(GRAPH.splits[part].copy())
         expected = cross_entropy(scores[nodes], labels[nodes])
-        assert found == pytest.approx(float(expected), abs=1e-5)
+        assert value == pytest.approx(float(expected), abs=1e-5)
 
 
-def test_the_weights_that_were_best_on_validation_nodes_are_kept() -> None:
-    """Every epoch's accuracy there, against that of what is kept."""
-    method = METHODS["gcn"]
-    settings = method.resolve("fast", GRAPH, {"lr": 0.3, "dropout": 0.8})
-    model = method.build(Shape.of(GRAPH), settings, 0)
-    assert isinstance(model, ClassifierModel)
-    loss_of, optimizer = model.loss_fn(GRAPH, "cpu"), new_optimizer(model, settings)
+def test_the_best_weights_on_validation_nodes_are_kept() -> None:
+    """Compare the validation accuracy of every epoch with that of the kept weights."""
+    trainer = Trainer("gcn", GRAPH, device="cpu", lr=0.3, dropout=0.8)
+    model = trainer.model
+    assert isinstance(model, SupervisedModel)
     nodes, labels = GRAPH.splits["val"], GRAPH.labels
     assert labels is not None
     seen = []
-    for epoch in range(30):
-        step(loss_of, optimizer, epoch)
-        loss = model.validate()
+    for _ in range(30):
+        trainer.step()
+        loss = model.validation_loss()
         with torch.no_grad():
             scores = model.network(*model._inputs(GRAPH, "cpu"))[1]
         accuracy = (scores.argmax(dim=1).numpy() == labels)[nodes].mean()
@@ -159,9 +158,9 @@ def test_the_weights_that_were_best_on_validation_nodes_are_kept() -> None:
     assert seen.index(max(seen)) < 29
 
 
-def test_training_stops_by_the_loss_on_validation_nodes() -> None:
+def test_early_stopping_uses_the_loss_on_validation_nodes() -> None:
     patient, eager = (
-        Classifier("gcn", epochs=400, options={"patience": patience, "lr": 0.1}).fit(GRAPH)
+        Classifier("gcn", epochs=400, params={"patience": patience, "lr": 0.1}).fit(GRAPH)
         for patience in (0, 5)
     )
     assert len(patient.loss_) == 400
@@ -172,7 +171,7 @@ def test_training_stops_by_the_loss_on_validation_nodes() -> None:
 def test_a_classifier_learns_and_predicts_another_graph() -> None:
     unseen = make_graph(60, seed=7)
     for name in ("mlp", "gcn", "gat", "sgc"):
-        learner = Classifier(name, epochs=200, options={"patience": 0}, seed=1).fit(GRAPH)
+        learner = Classifier(name, epochs=200, params={"patience": 0}, seed=1).fit(GRAPH)
         assert unseen.labels is not None
         right = (learner.predict(replace(unseen, labels=None, splits={})) == unseen.labels).mean()
         assert right > 0.5, name
@@ -184,6 +183,6 @@ def test_a_method_without_labels_is_no_classifier() -> None:
         Classifier("ugcl").fit(GRAPH)
 
 
-def test_heads_must_share_the_width() -> None:
-    with pytest.raises(UGCLError, match=r"^--hidden 10 cannot be shared out to --heads 4: use a "):
+def test_the_width_must_be_a_multiple_of_the_heads() -> None:
+    with pytest.raises(UGCLError, match=r"^`hidden` 10 is not a multiple of `heads` 4: use"):
         METHODS["gat"].resolve("fast", GRAPH, {"hidden": 10, "heads": 4})

@@ -10,17 +10,18 @@ import torch
 import reference
 from conftest import make_graph
 from ugcl import Graph, load_graph
-from ugcl._utils.kernels import plain_formulas
 from ugcl.bench.naive import naive_loss
-from ugcl.methods import METHODS, RecipeModel
-from ugcl.methods.ugcl import RECIPE, UGCLSettings
+from ugcl.methods import METHODS
+from ugcl.methods.models.ssl import SSLModel
+from ugcl.methods.ugcl import UGCLSettings, build
+from ugcl.nn import plain_formulas
 from ugcl.views import sample_nodes
 
 PRESETS = tuple(METHODS["ugcl"].presets)
 
 
-def settings_of(preset: str, graph: Graph, **given: Any) -> UGCLSettings:
-    settings = METHODS["ugcl"].resolve(preset, graph, given)
+def settings_of(preset: str, graph: Graph, **params: Any) -> UGCLSettings:
+    settings = METHODS["ugcl"].resolve(preset, graph, params)
     assert isinstance(settings, UGCLSettings)
     return settings
 
@@ -36,10 +37,11 @@ def scaled(features: np.ndarray, scaling: str) -> np.ndarray:
 
 
 def naive_step(
-    graph: Graph, model: RecipeModel[UGCLSettings], epoch: int
+    graph: Graph, model: SSLModel, epoch: int
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Loss and gradients of one step in dense float64: every line is a line of the paper."""
     chosen = model.settings
+    assert isinstance(chosen, UGCLSettings)
     adjacency = graph.adjacency.toarray().astype(float)
     features = graph.features.toarray() if sp.issparse(graph.features) else graph.features
     rng = np.random.default_rng([model.seed, epoch])
@@ -68,10 +70,10 @@ def naive_step(
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_step_equals_the_naive_one(preset: str, sparse: bool, plain: bool) -> None:
     graph = make_graph(60, sparse=sparse)
-    given: dict[str, Any] = {"hidden": 16, "sample": 40, "scope": 3}
+    params: dict[str, Any] = {"hidden": 16, "sample": 40, "scope": 3}
     if preset == "fast":
-        given["negatives"] = 10
-    model = RecipeModel(RECIPE, graph.num_features, settings_of(preset, graph, **given), seed=3)
+        params["negatives"] = 10
+    model = SSLModel(build, graph.num_features, settings_of(preset, graph, **params), seed=3)
     loss_of = model.loss_fn(graph, "cpu")
     for epoch in (0, 5):
         model.zero_grad()
@@ -89,8 +91,8 @@ def test_a_step_equals_the_naive_one(preset: str, sparse: bool, plain: bool) -> 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_step_on_citeseer_equals_the_naive_one(preset: str) -> None:
     graph = load_graph("citeseer")
-    model = RecipeModel(
-        RECIPE, graph.num_features, settings_of(preset, graph, hidden=32, sample=900), 0
+    model = SSLModel(
+        build, graph.num_features, settings_of(preset, graph, hidden=32, sample=900), 0
     )
     loss = model.loss_fn(graph, "cpu")(0)
     loss.backward()
@@ -109,10 +111,10 @@ def test_embeddings_equal_the_formula(
     monkeypatch.setattr("ugcl.nn.blocked.WIDTH", 5)
     graph = make_graph(30, sparse=sparse)
     settings = settings_of("paper", graph, hidden=12, readout=readout, scope=2, readout_scope=4)
-    model = RecipeModel(RECIPE, graph.num_features, settings, seed=1)
+    model = SSLModel(build, graph.num_features, settings, seed=1)
     features = graph.features.toarray() if sparse else graph.features
     a = reference.normalised_adjacency(graph.adjacency.toarray())
-    weights = {name: value.detach().numpy() for name, value in model.primary.named_parameters()}
+    weights = {name: value.detach().numpy() for name, value in model.encoder.named_parameters()}
     hidden = reference.gcn(
         a, features, weights["weight"], weights["bias"], float(weights["slope"][0])
     )
@@ -130,9 +132,9 @@ def test_embeddings_equal_the_formula(
     np.testing.assert_allclose(embeddings, expected, atol=1e-5)
 
 
-def test_the_auxiliary_encoder_is_another_one(graph: Graph) -> None:
-    model = RecipeModel(
-        RECIPE, graph.num_features, settings_of("fast", graph, hidden=8, scope=2), seed=0
+def test_the_context_encoder_has_its_own_weights(graph: Graph) -> None:
+    model = SSLModel(
+        build, graph.num_features, settings_of("fast", graph, hidden=8, scope=2), seed=0
     )
-    assert model.auxiliary is not None
-    assert not torch.equal(model.primary.weight, model.auxiliary.weight)
+    assert model.context_encoder is not None
+    assert not torch.equal(model.encoder.weight, model.context_encoder.weight)

@@ -6,8 +6,7 @@ import scipy.sparse as sp
 import torch
 
 import reference
-from ugcl._utils.kernels import plain_formulas
-from ugcl.nn import GCN, blocked
+from ugcl.nn import GCN, blocked, plain_formulas
 from ugcl.nn.blocked import encode
 from ugcl.scope import Power, lazy
 from ugcl.sparse import SparseMatrix
@@ -17,33 +16,33 @@ from ugcl.views import View
 def make_view(
     size: int = 12, features: int = 5, sparse: bool = True, context: str = "power"
 ) -> View:
-    """A view in float64, whose adjacency is symmetric and whose features are sparse or dense."""
+    """A view in float64 with a symmetric adjacency and sparse or dense features."""
     rng = np.random.default_rng(0)
     upper = np.triu(rng.random((size, size)) < 0.3, 1)
     adjacency = reference.normalised_adjacency((upper + upper.T).astype(float))
     x = rng.normal(size=(size, features)) * (rng.random((size, features)) < 0.5)
-    held, steps = (
+    matrix, propagation = (
         SparseMatrix.from_scipy(matrix, symmetric=True, dtype=torch.float64)
         for matrix in (sp.csr_array(adjacency), lazy(sp.csr_array(adjacency)))
     )
-    steps = steps if context == "lazy" else held
+    propagation = propagation if context == "lazy" else matrix
     if sparse:
-        of_features = SparseMatrix.from_scipy(sp.csr_array(x), dtype=torch.float64)
-        return View(held, of_features, None, steps)
-    return View(held, None, held @ torch.from_numpy(x), steps)
+        columns = SparseMatrix.from_scipy(sp.csr_array(x), dtype=torch.float64)
+        return View(matrix, columns, None, propagation)
+    return View(matrix, None, matrix @ torch.from_numpy(x), propagation)
 
 
 def parameters(features: int, width: int, slope: float) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(1)
     weight = torch.randn(features, width, generator=generator, dtype=torch.float64)
     bias = torch.randn(width, generator=generator, dtype=torch.float64)
-    held = [weight, bias, torch.full((1,), slope, dtype=torch.float64)]
-    return [value.requires_grad_() for value in held]
+    values = [weight, bias, torch.full((1,), slope, dtype=torch.float64)]
+    return [value.requires_grad_() for value in values]
 
 
 @pytest.fixture(params=[1, 3], ids=lambda threads: f"{threads} threads")
 def narrow_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of 2 columns, stacked by 1 or 3: 7 columns then leave one over."""
+    """Blocks of 2 columns, in stacks of 1 or 3: of 7 columns one remains."""
     monkeypatch.setattr(blocked, "WIDTH", 2)
     monkeypatch.setattr(torch, "get_num_threads", lambda: request.param)
 
@@ -60,13 +59,13 @@ def test_the_kernel_equals_the_plain_formula(
     with torch.no_grad():
         encoder.slope.fill_(slope)
         encoder.bias.normal_(generator=torch.Generator().manual_seed(2))
-    found = []
+    results = []
     for plain in (True, False):
         with plain_formulas(plain):
             hidden = encoder.context(view, Power(n))
         gradients = torch.autograd.grad((hidden**3).sum(), list(encoder.parameters()))
-        found.append((hidden.detach(), *gradients))
-    for expected, value in zip(*found, strict=True):
+        results.append((hidden.detach(), *gradients))
+    for expected, value in zip(*results, strict=True):
         torch.testing.assert_close(value, expected)
 
 
@@ -76,14 +75,14 @@ def test_the_kernel_equals_the_plain_formula(
 def test_blocks_for_embedding_equal_the_plain_formula(sparse: bool, n: int) -> None:
     view = make_view(sparse=sparse)
     encoder = GCN(5, 7, torch.Generator().manual_seed(0)).double()
-    found = []
+    results = []
     for plain in (True, False):
         hidden, context = torch.full((2, 12, 7), torch.nan, dtype=torch.float64)
         with plain_formulas(plain), torch.no_grad():
-            for columns, some, of_context in encoder.blocks(view, Power(n)):
-                hidden[:, columns], context[:, columns] = some, of_context
-        found.append((hidden, context))
-    for expected, value in zip(*found, strict=True):
+            for columns, patch_block, context_block in encoder.blocks(view, Power(n)):
+                hidden[:, columns], context[:, columns] = patch_block, context_block
+        results.append((hidden, context))
+    for expected, value in zip(*results, strict=True):
         torch.testing.assert_close(value, expected)
 
 
@@ -99,35 +98,27 @@ def test_gradients_equal_finite_differences(sparse: bool, n: int, context: str) 
 
 def test_threads_may_change_before_the_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     view, values = make_view(), parameters(5, 7, 0.25)
-    found = []
+    results = []
     for later in (1, 3):
         monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
         hidden = encode(view, *values, 2)
         monkeypatch.setattr(torch, "get_num_threads", lambda later=later: later)
-        found.append(torch.autograd.grad(hidden.sum(), values))
-    torch.testing.assert_close(*found)
+        results.append(torch.autograd.grad(hidden.sum(), values))
+    torch.testing.assert_close(*results)
 
 
 @pytest.mark.parametrize("size", [12, 300])
 @pytest.mark.parametrize("columns", [1, 5, 64, 65, 700])
-def test_blocks_hold_each_column_once(
+def test_blocks_contain_each_column_once(
     monkeypatch: pytest.MonkeyPatch, size: int, columns: int
 ) -> None:
     monkeypatch.setattr(blocked, "CACHE", 100 * 64 * 4)  # 300 nodes do not fit
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     view, weight = make_view(size), torch.empty(5, columns)
     for n in (0, 2):
-        held = [
+        covered = [
             column
             for block in blocked._blocks(view, weight, n)
             for column in range(block.start, block.start + block.stacks * block.width)
         ]
-        assert held == list(range(columns))
-
-
-def test_stacked_is_block_diagonal() -> None:
-    matrix = sp.random_array((4, 6), density=0.4, rng=np.random.default_rng(0), format="csr")
-    held = SparseMatrix.from_scipy(matrix, dtype=torch.float64).stacked(3)
-    expected = sp.block_diag([matrix] * 3).toarray()
-    np.testing.assert_array_equal(held.matrix.to_dense(), expected)
-    np.testing.assert_array_equal(held.transpose.to_dense(), expected.T)
+        assert covered == list(range(columns))

@@ -34,18 +34,18 @@ def dense_parts(size: int = 12, features: int = 5, seed: int = 0) -> tuple[np.nd
 def make_view(
     adjacency: np.ndarray, x: np.ndarray, form: str = "sparse", mask: np.ndarray | None = None
 ) -> View:
-    held = SparseMatrix.from_scipy(sp.csr_array(adjacency), symmetric=True, dtype=torch.float64)
+    matrix = SparseMatrix.from_scipy(sp.csr_array(adjacency), symmetric=True, dtype=torch.float64)
     columns = None if mask is None else torch.from_numpy(mask)
     if form == "sparse":
         sparse = SparseMatrix.from_scipy(sp.csr_array(x), dtype=torch.float64)
-        return View(held, sparse, None, held, columns)
+        return View(matrix, sparse, None, matrix, columns)
     if form == "dense":
-        return View(held, torch.from_numpy(x), None, held, columns)
-    return View(held, None, held @ torch.from_numpy(x), held, columns)
+        return View(matrix, torch.from_numpy(x), None, matrix, columns)
+    return View(matrix, None, matrix @ torch.from_numpy(x), matrix, columns)
 
 
 def make_encoder(variant: str, widths: tuple[int, ...] = (6, 4), features: int = 5) -> DeepGCN:
-    """With biases and batch normalisation that are not what they are at the start."""
+    """An encoder whose biases, slopes and batch normalisation differ from their initial values."""
     generator = torch.Generator().manual_seed(1)
     encoder = DeepGCN(features, widths, generator=generator, **VARIANTS[variant]).double()
     with torch.no_grad():
@@ -61,7 +61,7 @@ def make_encoder(variant: str, widths: tuple[int, ...] = (6, 4), features: int =
 
 
 def slow(encoder: DeepGCN, adjacency: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Layer by layer, column by column, with batch statistics in training and held ones else."""
+    """Layer by layer, column by column; with running statistics in evaluation mode."""
     hidden = x
     for layer, weight in enumerate(encoder.weights):
         hidden = adjacency @ hidden @ weight.detach().numpy()
@@ -88,22 +88,22 @@ def slow(encoder: DeepGCN, adjacency: np.ndarray, x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("widths", [(4,), (6, 4), (3, 7, 2)])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_equals_the_dense_formula_in_training_and_in_embedding(
+def test_equals_the_dense_formula_in_training_and_in_evaluation(
     variant: str, widths: tuple[int, ...], form: str, masked: bool
 ) -> None:
     adjacency, x = dense_parts()
     encoder = make_encoder(variant, widths)
     assert encoder.width == widths[-1]
     mask = MASK if masked else None
-    seen = x * MASK if masked else x
+    visible = x * MASK if masked else x
     view = make_view(adjacency, x, form, mask)
     for training in (True, False, True):
         encoder.train(training)
-        expected = slow(encoder, adjacency, seen)
+        expected = slow(encoder, adjacency, visible)
         np.testing.assert_allclose(encoder(view).detach().numpy(), expected, atol=1e-12)
 
 
-def test_batch_normalisation_embeds_by_moving_averages_over_views() -> None:
+def test_batch_normalisation_evaluates_with_moving_averages_over_views() -> None:
     encoder = make_encoder("batch norm", (4,))
     weight = encoder.weights[0].detach().numpy()
     mean, variance = np.zeros(4), np.ones(4)
@@ -126,15 +126,15 @@ def test_batch_normalisation_embeds_by_moving_averages_over_views() -> None:
 def test_a_mask_of_columns_equals_zeros_in_these_columns(variant: str, form: str) -> None:
     adjacency, x = dense_parts()
     encoder = make_encoder(variant)
-    found = []
+    results = []
     for view in (make_view(adjacency, x, form, MASK), make_view(adjacency, x * MASK, form)):
         hidden = encoder(view)
         gradients = torch.autograd.grad((hidden**3).sum(), list(encoder.parameters()))
-        found.append((hidden.detach(), *gradients))
-    torch.testing.assert_close(*found)
-    of_first_weights = found[0][1]
-    assert (of_first_weights[MASK == 0] == 0).all()
-    assert (of_first_weights[MASK == 1] != 0).any()
+        results.append((hidden.detach(), *gradients))
+    torch.testing.assert_close(*results)
+    first_weight_grad = results[0][1]
+    assert (first_weight_grad[MASK == 0] == 0).all()
+    assert (first_weight_grad[MASK == 1] != 0).any()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -145,8 +145,9 @@ def test_gradients_equal_finite_differences(variant: str, masked: bool, form: st
     encoder = make_encoder(variant, (4, 3))
     names, values = zip(*encoder.named_parameters(), strict=True)
 
-    def hidden(*held: torch.Tensor) -> torch.Tensor:
-        return torch.func.functional_call(encoder, dict(zip(names, held, strict=True)), (view,))
+    def hidden(*tensors: torch.Tensor) -> torch.Tensor:
+        parameters = dict(zip(names, tensors, strict=True))
+        return torch.func.functional_call(encoder, parameters, (view,))
 
     assert torch.autograd.gradcheck(hidden, values)
 
@@ -168,21 +169,22 @@ def test_contexts_are_the_scope_of_its_own_representations(scope: Scope) -> None
     np.testing.assert_allclose(context[:, columns].detach().numpy(), expected, atol=1e-9)
 
 
-def test_contexts_walk_on_the_steps_of_the_view_and_layers_on_its_adjacency() -> None:
+def test_contexts_use_the_propagation_matrix_and_layers_the_adjacency() -> None:
     adjacency, x = dense_parts()
     view = make_view(adjacency, x)
-    steps = SparseMatrix.from_scipy(
+    propagation = SparseMatrix.from_scipy(
         lazy(sp.csr_array(adjacency)), symmetric=True, dtype=torch.float64
     )
     encoder = make_encoder("prelu")
-    found = encoder.context(View(view.adjacency, view.features, None, steps), Power(2))
+    lazy_view = View(view.adjacency, view.features, None, propagation)
+    context = encoder.context(lazy_view, Power(2))
     half = (np.eye(12) + adjacency) / 2
     np.testing.assert_allclose(
-        found.detach().numpy(), half @ half @ slow(encoder, adjacency, x), atol=1e-12
+        context.detach().numpy(), half @ half @ slow(encoder, adjacency, x), atol=1e-12
     )
 
 
-def test_starts_with_xavier_weights_zero_biases_and_a_slope_for_each_layer() -> None:
+def test_is_initialised_with_xavier_weights_zero_biases_and_a_slope_for_each_layer() -> None:
     encoder = DeepGCN(40, (30, 20), activation="prelu", generator=torch.Generator().manual_seed(0))
     for weight, shape in zip(encoder.weights, [(40, 30), (30, 20)], strict=True):
         assert weight.shape == shape

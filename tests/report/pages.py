@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conftest import make_graph
-from ugcl.runs import LoadedRun, load_run, new_config, open_run, train_run
+from ugcl.runs import Run, load_run, open_run, prepare, train_run
 
 SMALL: dict[str, Any] = {"hidden": 8, "sample": 60, "negatives": 20, "epochs": 15, "lr": 0.01}
 
@@ -17,7 +17,7 @@ HOSTILE = "<script>alert(1)</script>"
 QUOTED = "\"'</title>&amp; \u2028 <img src=x onerror=alert(2)>"
 
 
-def made_run(folder: Path, name: str = "run", *, labels: bool = True, **settings: Any) -> LoadedRun:
+def made_run(folder: Path, name: str = "run", *, labels: bool = True, **settings: Any) -> Run:
     """A run on 90 nodes, two of them called as nobody should be."""
     ids = np.array([HOSTILE, QUOTED, *(f"node {i}" for i in range(2, 90))])
     graph = make_graph(90, ids=ids, name="club")
@@ -28,8 +28,8 @@ def made_run(folder: Path, name: str = "run", *, labels: bool = True, **settings
     if not path.exists():
         graph.save(path)
     method = settings.pop("method", "ugcl")
-    given = {**SMALL, "scope": 2, **settings} if method == "ugcl" else settings
-    config, loaded = new_config(str(path), method=method, given=given)
-    run = open_run(folder / name, config, loaded, resume=False)
-    train_run(run, loaded)
+    params = {**SMALL, "scope": 2, **settings} if method == "ugcl" else settings
+    prepared = prepare(str(path), method=method, params=params)
+    run = open_run(folder / name, prepared)
+    train_run(run, prepared)
     return load_run(run.path)

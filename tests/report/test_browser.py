@@ -123,7 +123,7 @@ def test_search_finds_a_node_and_its_neighbours(
     assert by_id(browser, "selected").text.startswith(first)
     by_id(browser, "search").clear()
     by_id(browser, "search").send_keys("nobody at all")
-    assert by_id(browser, "search-status").text == "No id has this in it."
+    assert by_id(browser, "search-status").text == "No id contains this text."
 
 
 def test_a_hostile_name_shows_as_text(browser: webdriver.Chrome, pages: dict[str, Path]) -> None:

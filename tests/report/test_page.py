@@ -16,13 +16,13 @@ from ugcl import UGCLError
 from ugcl.cli import main
 from ugcl.evaluation import Estimate
 from ugcl.report import gather, page, verdict
-from ugcl.report.contents import Gathered
+from ugcl.report.contents import ReportData
 from ugcl.report.layout import layout, nearest_of_all
 from ugcl.report.svg import Line, line_chart
 
 
 @pytest.fixture(scope="module")
-def gathered(tmp_path_factory: pytest.TempPathFactory) -> Gathered:
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
     folder = tmp_path_factory.mktemp("page")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
@@ -40,8 +40,8 @@ def numbers(text: str, kind: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), kind)
 
 
-def test_the_page_holds_what_it_promises(gathered: Gathered) -> None:
-    text = page(gathered)
+def test_the_page_holds_what_it_promises(report: ReportData) -> None:
+    text = page(report)
     for words in ("Summary", "Map", "Scores", "Loss", "Contextual scope", "Has it collapsed?"):
         assert f">{words}</h2>" in text
     assert "90 nodes" in text
@@ -49,7 +49,7 @@ def test_the_page_holds_what_it_promises(gathered: Gathered) -> None:
     assert "Lemma 1" in text
     assert "ugcl.load_run(" in text
     data = data_of(text)
-    view = gathered.runs[0]
+    view = report.runs[0]
     assert data["nodes"]["ids"][:2] == [HOSTILE, QUOTED]
     assert data["nodes"]["classes"] == ["red", HOSTILE, "blue"]
     run = data["runs"][0]
@@ -60,29 +60,29 @@ def test_the_page_holds_what_it_promises(gathered: Gathered) -> None:
     np.testing.assert_allclose(
         numbers(run["cosines"], "<i2").reshape(90, run["k"]) / 32767, view.cosines, atol=1e-4
     )
-    assert gathered.graph is not None
-    degrees = np.diff(gathered.graph.adjacency.indptr)
+    assert report.graph is not None
+    degrees = np.diff(report.graph.adjacency.indptr)
     np.testing.assert_array_equal(numbers(data["nodes"]["degree"], "<i4"), degrees)
 
 
-def test_names_are_data_and_never_markup(gathered: Gathered) -> None:
-    text = page(gathered)
+def test_names_are_data_and_never_markup(report: ReportData) -> None:
+    text = page(report)
     assert "<script>alert(1)" not in text
     assert "<img src=x" not in text
     assert text.count("<script") == 2
     assert "\u2028" not in text
 
 
-def test_nothing_is_asked_of_a_network(gathered: Gathered) -> None:
-    text = page(gathered)
+def test_nothing_is_asked_of_a_network(report: ReportData) -> None:
+    text = page(report)
     assert "default-src 'none'" in text
     markup = re.sub(r'(?s)(id="data">).*?</script>', "", text)
     assert not re.search(r"(src|href)\s*=|url\(|@import|https?://", markup)
 
 
-def test_the_same_runs_give_the_same_page(gathered: Gathered) -> None:
-    run = gathered.runs[0].run
-    assert page(gather([run], splits=2)) == page(gathered)
+def test_the_same_runs_give_the_same_page(report: ReportData) -> None:
+    run = report.runs[0].run
+    assert page(gather([run], splits=2)) == page(report)
 
 
 def test_runs_are_compared(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_runs_are_compared(tmp_path: Path) -> None:
     text = page(both)
     assert "Settings that differ" in text
     assert '<td>hidden</td><td class="number">8</td><td class="number">4</td>' in text
-    assert re.search(r"two has .* points more than one, which (is|chance)", text)
+    assert re.search(r"two: gain of .* points over one, (not )?significant", text)
     assert 'id="map-1"' in text
     assert verdict(both).startswith("one: ")
     assert len(data_of(text)["runs"]) == 2
@@ -112,17 +112,31 @@ def test_runs_on_two_graphs_are_not_compared(tmp_path: Path) -> None:
 def test_empty_states_are_honest(tmp_path: Path) -> None:
     run = made_run(tmp_path, labels=False)
     text = page(gather([run]))
-    assert "Whether training helped cannot be said: The graph has no labels to score by." in text
-    assert "Without labels, homophily is not known." in text
+    assert "Whether training helped is unknown: The graph has no labels to score by." in text
+    assert "Without labels, homophily is unknown." in text
     (tmp_path / "graph.npz").unlink()
     text = page(gather([run]))
-    assert "graph is not at" in text
+    assert "graph is no longer at" in text
     assert data_of(text)["nodes"]["degree"] is None
     raw_folder = tmp_path / "raw"
     raw_folder.mkdir()
     text = page(gather([made_run(raw_folder, method="raw")], splits=2))
     assert "Nothing was trained, so there is no loss." in text
     assert "This method has no scope".lower() in text.lower()
+
+
+def test_controls_get_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
+    runs = [made_run(tmp_path, name, method=name) for name in ("smooth", "raw")]
+    text = page(gather(runs, splits=2))
+    assert f"n = {runs[0].config.settings.values()['scope']}, " in text
+    assert "Nothing was trained" in text
+
+
+def test_parameters_in_messages_have_no_backticks(report: ReportData) -> None:
+    unscored = replace(report, scores=(), unscored="there are no labels: pass `labels`")
+    assert verdict(unscored).endswith("there are no labels: pass labels.")
+    assert "`labels`" not in page(unscored)
 
 
 def estimate(low: float, high: float) -> Estimate:
@@ -134,24 +148,24 @@ def estimate(low: float, high: float) -> Estimate:
     [
         (0.5, 1.5, "Training helped: 1.0 points above"),
         (-1.5, -0.5, "Training did not help: 1.0 points below"),
-        (-0.5, 1.5, "Training made no difference that can be told from chance: +0.5 points"),
+        (-0.5, 1.5, "Training made no significant difference: +0.5 points"),
     ],
 )
 def test_the_verdict_goes_by_the_interval(
-    gathered: Gathered, low: float, high: float, words: str
+    report: ReportData, low: float, high: float, words: str
 ) -> None:
-    score = gathered.scores[0]
+    score = report.scores[0]
     assert score.many is not None
     gains = dict.fromkeys(score.many.gains, estimate(low, high))
     changed = replace(score, many=replace(score.many, gains=gains))
-    assert verdict(replace(gathered, scores=(changed,))).startswith(words)
+    assert verdict(replace(report, scores=(changed,))).startswith(words)
 
 
-def test_a_hundred_thousand_points_stay_below_fifteen_megabytes(gathered: Gathered) -> None:
+def test_a_hundred_thousand_points_stay_below_fifteen_megabytes(report: ReportData) -> None:
     count, k = 100_000, 5
     rng = np.random.default_rng(0)
     nodes = replace(
-        gathered.nodes,
+        report.nodes,
         shown=np.arange(count),
         total=3 * count,
         ids=[f"user-{i:010d}" for i in range(count)],
@@ -160,29 +174,27 @@ def test_a_hundred_thousand_points_stay_below_fifteen_megabytes(gathered: Gather
         label=rng.integers(0, 3, count),
     )
     view = replace(
-        gathered.runs[0],
+        report.runs[0],
         positions=rng.random((count, 2), dtype=np.float32),
         neighbours=rng.integers(0, count, (count, k), dtype=np.int32),
         cosines=rng.random((count, k), dtype=np.float32),
         clusters=rng.integers(0, 8, count),
     )
-    text = page(replace(gathered, nodes=nodes, runs=(view,)))
+    text = page(replace(report, nodes=nodes, runs=(view,)))
     assert len(text.encode()) < 15e6
-    assert "100,000 of 300,000 nodes, drawn at random" in text
+    assert "100,000 of 300,000 nodes, sampled at random" in text
 
 
-def test_many_nodes_are_drawn_at_random(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ugcl.report.contents.MOST_NODES", 40)
+def test_many_nodes_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.report.contents.MAX_NODES", 40)
     found = gather([made_run(tmp_path, labels=False)])
     assert len(found.nodes.ids) == 40
     assert found.runs[0].neighbours.max() < 40
 
 
-def test_long_ids_leave_room_for_fewer_nodes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ugcl.report.contents.MOST_TEXT", 300)
-    monkeypatch.setattr("ugcl.report.contents.MOST_PAIRS", 100)
+def test_long_ids_allow_fewer_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.report.contents.MAX_TEXT", 300)
+    monkeypatch.setattr("ugcl.report.contents.MAX_PAIRS", 100)
     found = gather([made_run(tmp_path, labels=False)])
     assert 20 < len(found.nodes.ids) < 60
     assert found.runs[0].neighbours.shape[1] == 100 // len(found.nodes.ids)

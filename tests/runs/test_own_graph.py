@@ -21,12 +21,13 @@ from safetensors import safe_open
 
 import ugcl
 from conftest import make_graph
+from small_runs import trained_run
 from ugcl import Graph, UGCLError
 from ugcl.data import GraphFiles, load_graph
 from ugcl.evaluation import evaluate_run
-from ugcl.runs import LoadedRun, RunConfig, load_for, new_config, open_run, train_run
+from ugcl.runs import Run, RunConfig, load_graph_for, open_run, prepare, prepare_again, train_run
 from ugcl.runs.export import write_embeddings
-from ugcl.runs.neighbors import INDEX, nearest
+from ugcl.runs.neighbors import nearest
 
 SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 3, "scope": 2}
 
@@ -51,10 +52,8 @@ def files(tmp_path: Path, graph: Graph) -> GraphFiles:
     return write_files(tmp_path, graph)
 
 
-def trained(files: GraphFiles | str, out: Path, **changes: Any) -> LoadedRun:
-    config, graph = new_config(files, **{"given": SMALL, **changes})
-    run = open_run(out, config, graph, resume=False)
-    train_run(run, graph)
+def trained(files: GraphFiles | str, out: Path, **arguments: Any) -> Run:
+    trained_run(files, out, **{"params": SMALL, **arguments})
     return ugcl.load_run(out)
 
 
@@ -65,9 +64,9 @@ def test_a_run_remembers_its_files_and_repeats(files: GraphFiles, tmp_path: Path
     assert text["files"] == {"features": files.features}
     config = RunConfig.read(run.path / "config.toml")
     assert config == run.config
-    again, graph = config.changed({})
-    other = open_run(tmp_path / "again", again, graph, resume=False)
-    train_run(other, graph)
+    again = prepare_again(config, {})
+    other = open_run(tmp_path / "again", again)
+    train_run(other, again)
     np.testing.assert_array_equal(other.embeddings(), run.embeddings())
     assert run.ids().tolist()[:2] == ["user-0", "user-1"]
     assert json.loads((run.path / "names.json").read_text())["features"][:2] == ["x0", "x1"]
@@ -79,7 +78,7 @@ def test_relative_paths_and_columns_are_remembered(
     monkeypatch.chdir(tmp_path)
     frame = pd.read_csv("edges.csv").rename(columns={"source": "who", "target": "whom"})
     frame.assign(amount=2.0).to_csv("other.csv", index=False)
-    given = GraphFiles(
+    files = GraphFiles(
         edges="other.csv",
         features="features.parquet",
         source="who",
@@ -88,7 +87,8 @@ def test_relative_paths_and_columns_are_remembered(
         ignore=("x3", "x4"),
         directed=True,
     )
-    config, graph = new_config(given, given=SMALL)
+    prepared = prepare(files, params=SMALL)
+    config, graph = prepared.config, prepared.graph
     assert graph.num_features == 10
     read = tomllib.loads(config.to_toml())
     assert read["files"] == {
@@ -99,17 +99,17 @@ def test_relative_paths_and_columns_are_remembered(
         "directed": True,
         "features": str(tmp_path / "features.parquet"),
     }
-    assert config.graph_files == given.resolved()
+    assert config.graph_files == files.resolved()
     monkeypatch.chdir("/")
     assert config.load_graph().fingerprint == graph.fingerprint
 
 
-def test_files_that_moved_or_changed_are_told(files: GraphFiles, tmp_path: Path) -> None:
+def test_files_that_moved_or_changed_are_reported(files: GraphFiles, tmp_path: Path) -> None:
     run = trained(files, tmp_path / "run")
     edges = Path(files.edges)
     moved = tmp_path / "moved.csv"
     edges.rename(moved)
-    with pytest.raises(UGCLError, match=r"graph is not at .*edges\.csv any more"):
+    with pytest.raises(UGCLError, match=r"graph is no longer at .*edges\.csv"):
         run.config.load_graph()
     again = replace(files, edges=str(moved))
     assert run.config.load_graph(again).fingerprint == run.config.fingerprint
@@ -119,8 +119,8 @@ def test_files_that_moved_or_changed_are_told(files: GraphFiles, tmp_path: Path)
 
 
 @pytest.mark.parametrize("value", ["features = 3", 'colour = "red"', 'directed = "yes"'])
-def test_a_spoilt_table_of_files_is_told(files: GraphFiles, tmp_path: Path, value: str) -> None:
-    config, _ = new_config(files, given=SMALL)
+def test_a_spoilt_table_of_files_is_reported(files: GraphFiles, tmp_path: Path, value: str) -> None:
+    config = prepare(files, params=SMALL).config
     text = config.to_toml().partition("[files]")[0] + f"[files]\n{value}\n"
     (tmp_path / "config.toml").write_text(text)
     with pytest.raises(UGCLError, match=r"files has|is not the config.toml"):
@@ -147,7 +147,7 @@ def test_nodes_that_came_later_are_embedded(files: GraphFiles, tmp_path: Path) -
     later = GraphFiles(
         edges=str(tmp_path / "later-edges.csv"), features=str(tmp_path / "later.csv")
     )
-    graph = load_for(run, later)
+    graph = load_graph_for(run, later)
     assert graph.feature_names == run.names("features")
     assert graph.num_features == 12
     rows = run.embed(graph)
@@ -169,7 +169,7 @@ def test_features_that_are_missing_are_named(files: GraphFiles, tmp_path: Path) 
         tmp_path / "less.csv", index=False
     )
     with pytest.raises(UGCLError, match=r"2 feature\(s\) .* are missing here \(x1, x7\)"):
-        load_for(run, replace(files, features=str(tmp_path / "less.csv")))
+        load_graph_for(run, replace(files, features=str(tmp_path / "less.csv")))
 
 
 def test_fewer_feature_indices_are_as_wide_as_training_was(tmp_path: Path) -> None:
@@ -177,20 +177,20 @@ def test_fewer_feature_indices_are_as_wide_as_training_was(tmp_path: Path) -> No
     (tmp_path / "f.json").write_text('{"0": [0], "1": [4], "2": [2]}')
     (tmp_path / "later.json").write_text('{"0": [0], "1": [1], "2": [2]}')
     files = GraphFiles(edges=str(tmp_path / "e.csv"), features=str(tmp_path / "f.json"))
-    run = trained(files, tmp_path / "run", given={"hidden": 4, "epochs": 1, "scope": 1})
-    graph = load_for(run, replace(files, features=str(tmp_path / "later.json")))
+    run = trained(files, tmp_path / "run", params={"hidden": 4, "epochs": 1, "scope": 1})
+    graph = load_graph_for(run, replace(files, features=str(tmp_path / "later.json")))
     assert graph.num_features == 5
     assert run.embed(graph).shape == (3, 4)
 
 
 def test_a_method_of_its_nodes_alone_says_no(files: GraphFiles, tmp_path: Path) -> None:
-    run = trained(files, tmp_path / "run", method="deepwalk", given={"epochs": 1, "hidden": 4})
+    run = trained(files, tmp_path / "run", method="deepwalk", params={"epochs": 1, "hidden": 4})
     graph = load_graph(files)
     assert run.embed(graph).shape == (40, 4)
     fewer = pd.read_csv(files.edges).iloc[1:]
     fewer.to_csv(tmp_path / "fewer.csv", index=False)
-    with pytest.raises(UGCLError, match="of the nodes that it was trained on and of no others"):
-        run.embed(load_for(run, replace(files, edges=str(tmp_path / "fewer.csv"))))
+    with pytest.raises(UGCLError, match="deepwalk is transductive and was trained on another"):
+        run.embed(load_graph_for(run, replace(files, edges=str(tmp_path / "fewer.csv"))))
 
 
 def test_labels_that_come_later_score_as_if_they_had_been_there(
@@ -219,7 +219,9 @@ def test_labels_for_a_graph_in_one_file(tmp_path: Path) -> None:
         "val": 10,
         "test": 20,
     }
-    with pytest.raises(UGCLError, match="is a whole graph and takes no 'features'"):
+    with pytest.raises(
+        UGCLError, match="is a complete graph and cannot be combined with `features`"
+    ):
         load_graph(replace(files, features="f.csv"))
 
 
@@ -228,7 +230,7 @@ def test_names_of_classes_are_kept(files: GraphFiles, tmp_path: Path) -> None:
         replace(files, labels=str(tmp_path / "labels.csv")),
         tmp_path / "run",
         method="gcn",
-        given={"epochs": 2, "hidden": 4},
+        params={"epochs": 2, "hidden": 4},
     )
     nodes = run.nodes().to_pydict()
     assert nodes["class"][:3] == ["red", "green", "blue"]
@@ -242,20 +244,19 @@ def test_a_run_as_a_frame(files: GraphFiles, tmp_path: Path) -> None:
     frame = run.frame()
     np.testing.assert_array_equal(frame.to_numpy(), run.embeddings())
     np.testing.assert_array_equal(frame.loc["user-3"], run.embeddings()[3])
-    raw = trained(files, tmp_path / "raw", method="raw", given={})
+    raw = trained(files, tmp_path / "raw", method="raw", params={})
     assert raw.frame().shape == (40, 12)
 
 
 def test_load_run_wants_a_finished_run(files: GraphFiles, tmp_path: Path) -> None:
-    config, graph = new_config(files, given=SMALL)
-    open_run(tmp_path / "run", config, graph, resume=False)
+    open_run(tmp_path / "run", prepare(files, params=SMALL))
     with pytest.raises(UGCLError, match="is not finished"):
         ugcl.load_run(tmp_path / "run")
     with pytest.raises(UGCLError, match="is not a run folder"):
         ugcl.load_run(tmp_path)
 
 
-def test_damaged_nodes_and_names_are_told(files: GraphFiles, tmp_path: Path) -> None:
+def test_damaged_nodes_and_names_are_reported(files: GraphFiles, tmp_path: Path) -> None:
     run = trained(files, tmp_path / "run")
     (run.path / "names.json").write_text("[")
     with pytest.raises(UGCLError, match=r"names\.json cannot be read"):
@@ -302,7 +303,7 @@ def test_neighbors_by_id_and_by_number(files: GraphFiles, tmp_path: Path) -> Non
     assert len(run.neighbors("user-3", 1000)) == 39
     with pytest.raises(UGCLError, match="called 'usr-3'; did you mean"):
         run.neighbors("usr-3")
-    with pytest.raises(UGCLError, match="k must be at least 1"):
+    with pytest.raises(UGCLError, match="`k` must be at least 1"):
         run.neighbors("user-3", 0)
     make_graph().save(tmp_path / "g.npz")
     numbered = trained(str(tmp_path / "g.npz"), tmp_path / "numbered")
@@ -321,19 +322,20 @@ def test_the_index_finds_nearly_the_same_and_is_kept(files: GraphFiles, tmp_path
     found = [run.neighbors(f"user-{i}", 5, approximate=True) for i in range(40)]
     shared = [len({*a} & {*b}) for a, b in zip(exact, found, strict=True)]
     assert np.mean(shared) > 4.5
-    written = (run.path / INDEX).stat().st_mtime_ns
+    index = run.path / "neighbors.usearch"
+    written = index.stat().st_mtime_ns
     run.neighbors("user-1", approximate=True)
-    assert (run.path / INDEX).stat().st_mtime_ns == written
-    (run.path / INDEX).write_bytes(b"damaged")
+    assert index.stat().st_mtime_ns == written
+    index.write_bytes(b"damaged")
     assert run.neighbors("user-1", 5, approximate=True)
-    assert (run.path / INDEX).stat().st_size > 100
+    assert index.stat().st_size > 100
 
 
 def test_sparse_embeddings_have_neighbours_and_no_index(graph: Graph, tmp_path: Path) -> None:
     graph.save(tmp_path / "g.npz")
-    run = trained(str(tmp_path / "g.npz"), tmp_path / "raw", method="raw", given={})
+    run = trained(str(tmp_path / "g.npz"), tmp_path / "raw", method="raw", params={})
     assert len(run.neighbors(0, 4)) == 4
-    with pytest.raises(UGCLError, match="leave out --approximate"):
+    with pytest.raises(UGCLError, match="leave out `approximate`"):
         run.neighbors(0, 4, approximate=True)
 
 
@@ -367,7 +369,7 @@ def test_word2vec_text_is_gensim_s(tmp_path: Path) -> None:
             found = KeyedVectors.load_word2vec_format(str(tmp_path / f"e{ending}"))
             assert found.index_to_key == [str(name) for name in ids]
             np.testing.assert_array_equal(found.vectors, ROWS)
-    with pytest.raises(UGCLError, match=r"2 id\(s\) have spaces in them"):
+    with pytest.raises(UGCLError, match=r"2 id\(s\) contain spaces"):
         write_embeddings(tmp_path / "e.txt", ROWS, NAMES)
 
 
@@ -394,7 +396,7 @@ def test_sparse_and_dense_have_their_endings(tmp_path: Path) -> None:
     sparse = sp.csr_array(ROWS)
     write_embeddings(tmp_path / "e.npz", sparse, NAMES)
     np.testing.assert_array_equal(sp.load_npz(tmp_path / "e.npz").toarray(), ROWS)
-    with pytest.raises(UGCLError, match=r"sparse: give --out a name that ends in \.npz"):
+    with pytest.raises(UGCLError, match=r"sparse: use the extension \.npz for `out`"):
         write_embeddings(tmp_path / "e.csv", sparse, NAMES)
     with pytest.raises(UGCLError, match="are dense"):
         write_embeddings(tmp_path / "e.npz", ROWS, NAMES)

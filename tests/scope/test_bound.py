@@ -122,9 +122,9 @@ def test_property_4_holds_for_a_fixed_number_of_nodes_only() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((-0.1, 2.0, 1), "a share from 0 to 1, not -0.1"),
-        ((1.1, 2.0, 1), "a share from 0 to 1, not 1.1"),
-        ((math.nan, 2.0, 1), "a share from 0 to 1, not nan"),
+        ((-0.1, 2.0, 1), "a fraction from 0 to 1, not -0.1"),
+        ((1.1, 2.0, 1), "a fraction from 0 to 1, not 1.1"),
+        ((math.nan, 2.0, 1), "a fraction from 0 to 1, not nan"),
         ((0.5, 0.0, 1), "above 0, not 0.0"),
         ((0.5, -1.0, 1), "above 0, not -1.0"),
         ((0.5, math.inf, 1), "above 0, not inf"),

@@ -15,7 +15,13 @@ from scipy.linalg import expm
 from scipy.sparse.csgraph import connected_components
 
 import reference
-from ugcl.scope import diffusion, heat_coefficients, nearest, pagerank_coefficients, with_self_loops
+from ugcl.scope import (
+    diffusion,
+    heat_coefficients,
+    pagerank_coefficients,
+    top_k_diffusion,
+    with_self_loops,
+)
 
 MODULE = importlib.import_module("ugcl.scope.diffusion")  # as an attribute it is the function
 CLOSE = 1e-6  # float32's rounding, over some hundred steps
@@ -26,7 +32,7 @@ LOOPS = st.sampled_from([0.0, 1.0, 2.0])
 KINDS = st.tuples(st.just("pagerank"), st.floats(0.05, 0.9)) | st.tuples(
     st.just("heat"), st.floats(0.5, 20)
 )
-ACCURACIES = st.sampled_from([0.0, 1e-5, 1e-3, 1e-2, 0.1])
+TOLERANCES = st.sampled_from([0.0, 1e-5, 1e-3, 1e-2, 0.1])
 
 
 def random_graph(seed: int) -> np.ndarray:
@@ -108,7 +114,7 @@ def test_with_all_neighbours_and_nothing_lost_it_is_the_dense_formula(
 ) -> None:
     graph = random_graph(seed)
     size = len(graph)
-    found = diffusion(looped(graph, self_loops), coefficients_of(kind), size, accuracy=0.0)
+    found = diffusion(looped(graph, self_loops), coefficients_of(kind), size, tolerance=0.0)
     expected = exact(reference.normalised_adjacency(graph, self_loops), kind)
     np.testing.assert_allclose(found.toarray(), expected, rtol=1e-5, atol=CLOSE)
     assert found.format == "csr"
@@ -123,7 +129,7 @@ def test_an_entry_is_kept_if_it_is_among_the_largest_of_its_row_or_its_column(
 ) -> None:
     graph = random_graph(seed)
     given_matrix = looped(graph, self_loops)
-    found = diffusion(given_matrix, coefficients_of(kind), neighbours, accuracy=0.0)
+    found = diffusion(given_matrix, coefficients_of(kind), neighbours, tolerance=0.0)
     assert found.dtype == np.float32
     assert (found != found.T).nnz == 0
     expected = exact(reference.normalised_adjacency(graph, self_loops), kind)
@@ -147,7 +153,7 @@ def test_entries_that_differ_enough_are_told_apart_one_by_one(neighbours: int, k
         largest[node, sorted(range(30), key=lambda j: -expected[node, j])[:neighbours]] = True
     assert neighbours == 1 or (largest != largest.T).any()
     given_matrix = looped(graph, 1.0)
-    found = diffusion(given_matrix, coefficients_of(kind), neighbours, accuracy=0.0).toarray()
+    found = diffusion(given_matrix, coefficients_of(kind), neighbours, tolerance=0.0).toarray()
     np.testing.assert_array_equal(found > 0, largest | largest.T)
 
 
@@ -165,8 +171,8 @@ def test_the_nearest_come_in_order_with_their_values(
     graph = random_graph(seed)
     size = len(graph)
     given_matrix = looped(graph, self_loops)
-    nodes, values = nearest(
-        given_matrix, coefficients_of(kind), neighbours, power=power, accuracy=0.0
+    nodes, values = top_k_diffusion(
+        given_matrix, coefficients_of(kind), neighbours, power=power, tolerance=0.0
     )
     assert nodes.shape == values.shape == (size, min(neighbours, size))
     assert values.dtype == np.float32
@@ -182,7 +188,7 @@ def test_the_nearest_come_in_order_with_their_values(
         np.testing.assert_allclose(values[node], ranked, rtol=1e-5, atol=1e-5)
 
 
-def slow_walks(adjacency: Any, coefficients: np.ndarray, accuracy: float) -> np.ndarray:
+def slow_walks(adjacency: Any, coefficients: np.ndarray, tolerance: float) -> np.ndarray:
     """f(W) with entries dropped after each step, as the module's docstring has it, node by node.
 
     The mean weight of an edge is the unit of d.
@@ -196,39 +202,43 @@ def slow_walks(adjacency: Any, coefficients: np.ndarray, accuracy: float) -> np.
         for k, coefficient in enumerate(coefficients):
             if k:
                 current = current @ walk
-                current[current * sum(coefficients[k:]) <= accuracy * degree / unit] = 0
+                current[current * sum(coefficients[k:]) <= tolerance * degree / unit] = 0
             found[node] += coefficient * current
     return found
 
 
-@given(seed=SEEDS, self_loops=LOOPS, kind=KINDS, accuracy=ACCURACIES)
-def test_walks_equal_the_formula(seed: int, self_loops: float, kind: Kind, accuracy: float) -> None:
+@given(seed=SEEDS, self_loops=LOOPS, kind=KINDS, tolerance=TOLERANCES)
+def test_walks_equal_the_formula(
+    seed: int, self_loops: float, kind: Kind, tolerance: float
+) -> None:
     given_matrix, coefficients = looped(random_graph(seed), self_loops), coefficients_of(kind)
     found = filled(
         given_matrix,
-        *nearest(given_matrix, coefficients, given_matrix.shape[0], power=0.0, accuracy=accuracy),
+        *top_k_diffusion(
+            given_matrix, coefficients, given_matrix.shape[0], power=0.0, tolerance=tolerance
+        ),
     )
-    expected = slow_walks(given_matrix, coefficients, accuracy)
+    expected = slow_walks(given_matrix, coefficients, tolerance)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=CLOSE)
 
 
-@given(seed=SEEDS, kind=KINDS, accuracy=ACCURACIES, power=st.sampled_from([0.0, 0.5, 1.0]))
+@given(seed=SEEDS, kind=KINDS, tolerance=TOLERANCES, power=st.sampled_from([0.0, 0.5, 1.0]))
 def test_no_more_is_lost_in_a_step_than_the_accuracy_times_the_degree(
-    seed: int, kind: Kind, accuracy: float, power: float
+    seed: int, kind: Kind, tolerance: float, power: float
 ) -> None:
     graph = random_graph(seed)
     given_matrix, coefficients = looped(graph, 1.0), coefficients_of(kind)
     size = len(graph)
     found = filled(
         given_matrix,
-        *nearest(given_matrix, coefficients, size, power=power, accuracy=accuracy),
+        *top_k_diffusion(given_matrix, coefficients, size, power=power, tolerance=tolerance),
     )
     expected = exact(reference.normalised_adjacency(graph), kind) * ratios(
         given_matrix, power - 0.5
     )
     steps = len(coefficients) - 1
     unit = np.median(given_matrix.data)
-    max_n = steps * accuracy / unit * degrees(given_matrix) * ratios(given_matrix, power)
+    max_n = steps * tolerance / unit * degrees(given_matrix) * ratios(given_matrix, power)
     lost = expected - found
     assert (lost <= max_n + 1e-5).all()
     assert (lost >= -1e-5).all()
@@ -237,28 +247,28 @@ def test_no_more_is_lost_in_a_step_than_the_accuracy_times_the_degree(
 @given(
     seed=SEEDS,
     kind=KINDS,
-    accuracy=st.sampled_from([1e-3, 1e-2, 0.1]),
+    tolerance=st.sampled_from([1e-3, 1e-2, 0.1]),
     scale=st.sampled_from([1e-3, 1.0, 50.0]),
 )
 def test_a_walk_goes_over_no_more_edges_than_its_accuracy_allows(
-    seed: int, kind: Kind, accuracy: float, scale: float
+    seed: int, kind: Kind, tolerance: float, scale: float
 ) -> None:
     """However many there are; the unit of their weights does not matter."""
     graph = scale * connected_graph(40, seed)
     given_matrix, coefficients = looped(graph, 0.0), coefficients_of(kind)
-    nodes, values = nearest(given_matrix, coefficients, 40, accuracy=accuracy)
+    nodes, values = top_k_diffusion(given_matrix, coefficients, 40, tolerance=tolerance)
     tails = [sum(coefficients[k:]) for k in range(1, len(coefficients))]
     degree = degrees(given_matrix) / np.median(given_matrix.data)
     for node in range(40):
         others = nodes[node][(values[node] > 0) & (nodes[node] != node)]
-        assert degree[others].sum() <= sum(tails) / accuracy * (1 + 1e-6)
+        assert degree[others].sum() <= sum(tails) / tolerance * (1 + 1e-6)
 
 
 def test_a_coarse_walk_does_not_reach_all_nodes() -> None:
     given_matrix, coefficients = looped(connected_graph(40), 0.0), coefficients_of(("heat", 5.0))
     counts = [
-        (nearest(given_matrix, coefficients, 40, accuracy=accuracy)[1] > 0).sum()
-        for accuracy in (0.0, 1e-3, 1e-2, 0.1)
+        (top_k_diffusion(given_matrix, coefficients, 40, tolerance=tolerance)[1] > 0).sum()
+        for tolerance in (0.0, 1e-3, 1e-2, 0.1)
     ]
     assert counts[0] == 1600
     assert sorted(counts, reverse=True) == counts
@@ -270,14 +280,16 @@ def test_a_coarse_walk_does_not_reach_all_nodes() -> None:
 def test_the_fewer_neighbours_the_coarser_are_walks(neighbours: int, kind: Kind) -> None:
     """By default; the nodes found have nearly all of what the nearest have."""
     given_matrix, coefficients = looped(connected_graph(50), 1.0), coefficients_of(kind)
-    accuracy = MODULE.LOST / neighbours
-    found = nearest(given_matrix, coefficients, neighbours)
+    tolerance = MODULE.TOLERANCE / neighbours
+    found = top_k_diffusion(given_matrix, coefficients, neighbours)
     for one, other in zip(
-        found, nearest(given_matrix, coefficients, neighbours, accuracy=accuracy), strict=True
+        found,
+        top_k_diffusion(given_matrix, coefficients, neighbours, tolerance=tolerance),
+        strict=True,
     ):
         np.testing.assert_array_equal(one, other)
     whole = diffusion(given_matrix, coefficients, neighbours)
-    again = diffusion(given_matrix, coefficients, neighbours, accuracy=accuracy)
+    again = diffusion(given_matrix, coefficients, neighbours, tolerance=tolerance)
     np.testing.assert_array_equal(whole.toarray(), again.toarray())
     expected = exact(reference.normalised_adjacency(connected_graph(50)), kind)
     best = -np.sort(-expected, axis=1)[:, :neighbours]
@@ -288,24 +300,32 @@ def test_the_fewer_neighbours_the_coarser_are_walks(neighbours: int, kind: Kind)
 @pytest.mark.parametrize("block", [1, 3, 7, 40, 41, 1000])
 def test_blocks_change_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     given_matrix, coefficients = looped(connected_graph(41), 1.0), coefficients_of(("heat", 5.0))
-    before = diffusion(given_matrix, coefficients, 6), *nearest(given_matrix, coefficients, 6)
+    before = (
+        diffusion(given_matrix, coefficients, 6),
+        *top_k_diffusion(given_matrix, coefficients, 6),
+    )
     monkeypatch.setattr(MODULE, "BLOCK", block)
-    after = diffusion(given_matrix, coefficients, 6), *nearest(given_matrix, coefficients, 6)
+    after = (
+        diffusion(given_matrix, coefficients, 6),
+        *top_k_diffusion(given_matrix, coefficients, 6),
+    )
     np.testing.assert_allclose(after[0].toarray(), before[0].toarray(), rtol=1e-6)
     np.testing.assert_array_equal(after[1], before[1])
     np.testing.assert_allclose(after[2], before[2], rtol=1e-6)
 
 
-@given(seed=SEEDS, self_loops=LOOPS, kind=KINDS, neighbours=st.integers(1, 40), accuracy=ACCURACIES)
+@given(
+    seed=SEEDS, self_loops=LOOPS, kind=KINDS, neighbours=st.integers(1, 40), tolerance=TOLERANCES
+)
 def test_nothing_goes_from_one_component_to_another(
-    seed: int, self_loops: float, kind: Kind, neighbours: int, accuracy: float
+    seed: int, self_loops: float, kind: Kind, neighbours: int, tolerance: float
 ) -> None:
     graph = random_graph(seed)
     given_matrix, coefficients = looped(graph, self_loops), coefficients_of(kind)
     _, labels = connected_components(sp.csr_array(graph), directed=False)
-    found = diffusion(given_matrix, coefficients, neighbours, accuracy).tocoo()
+    found = diffusion(given_matrix, coefficients, neighbours, tolerance).tocoo()
     assert (labels[found.row] == labels[found.col]).all()
-    nodes, values = nearest(given_matrix, coefficients, neighbours, accuracy=accuracy)
+    nodes, values = top_k_diffusion(given_matrix, coefficients, neighbours, tolerance=tolerance)
     assert (values[labels[nodes] != labels[:, None]] == 0).all()
 
 
@@ -326,10 +346,10 @@ def test_an_isolated_node_has_itself_alone(
     graph = np.zeros((5, 5))
     graph[1, 2] = graph[2, 1] = 5
     given_matrix, coefficients = looped(graph, self_loops), coefficients_of(kind)
-    found = diffusion(given_matrix, coefficients, 4, accuracy=0.0).toarray()
+    found = diffusion(given_matrix, coefficients, 4, tolerance=0.0).toarray()
     alone = [0, 3, 4]
     np.testing.assert_allclose(found[alone], stays * np.eye(5)[alone], atol=CLOSE)
-    nodes, values = nearest(given_matrix, coefficients, 4, power=power, accuracy=0.0)
+    nodes, values = top_k_diffusion(given_matrix, coefficients, 4, power=power, tolerance=0.0)
     assert nodes[alone, 0].tolist() == alone
     np.testing.assert_allclose(values[alone, 0], stays, atol=CLOSE)
     assert (values[alone, 1:] == 0).all()
@@ -340,7 +360,7 @@ def test_an_isolated_node_has_itself_alone(
 @pytest.mark.parametrize("self_loops", [0.0, 1.0])
 def test_without_edges_every_node_has_itself_alone(self_loops: float) -> None:
     given_matrix = looped(np.zeros((3, 3)), self_loops)
-    found = diffusion(given_matrix, pagerank_coefficients(0.3), 2, accuracy=0.0).toarray()
+    found = diffusion(given_matrix, pagerank_coefficients(0.3), 2, tolerance=0.0).toarray()
     np.testing.assert_allclose(found, (1.0 if self_loops else 0.3) * np.eye(3), atol=CLOSE)
 
 
@@ -348,10 +368,10 @@ def test_without_edges_every_node_has_itself_alone(self_loops: float) -> None:
 def test_more_neighbours_than_nodes_are_all_nodes(kind: Kind) -> None:
     given_matrix, coefficients = looped(connected_graph(12), 1.0), coefficients_of(kind)
     every, more = (
-        diffusion(given_matrix, coefficients, count, accuracy=0.0) for count in (12, 1000)
+        diffusion(given_matrix, coefficients, count, tolerance=0.0) for count in (12, 1000)
     )
     np.testing.assert_array_equal(more.toarray(), every.toarray())
-    nodes, values = nearest(given_matrix, coefficients, 1000)
+    nodes, values = top_k_diffusion(given_matrix, coefficients, 1000)
     assert nodes.shape == values.shape == (12, 12)
     assert (np.sort(nodes, axis=1) == np.arange(12)).all()
 
@@ -376,6 +396,8 @@ def test_one_heavy_edge_does_not_make_walks_dense() -> None:
     upper = sp.csr_array((np.ones(4000), (rows, columns % 2000)), shape=(2000, 2000))
     graph = sp.csr_array(upper + upper.T).tolil()
     graph[0, 1] = graph[1, 0] = 1e8
-    columns, values = nearest(sp.csr_array(graph), pagerank_coefficients(0.2), 2000, accuracy=1e-4)
+    columns, values = top_k_diffusion(
+        sp.csr_array(graph), pagerank_coefficients(0.2), 2000, tolerance=1e-4
+    )
     assert (values > 0).sum(axis=1).mean() < 400
     np.testing.assert_array_equal(columns[:2, 0], [0, 1])

@@ -91,9 +91,9 @@ def test_rates_are_those_of_definition_1(seed: int, size: int, degree: float, ma
 def test_rates_do_not_depend_on_blocks(seed: int, gather: int) -> None:
     """Three blocks of 64 sources, and hops in several pieces, down to a row at a time."""
     with (
-        patch("ugcl.scope.homophily.WORDS", 1),
+        patch("ugcl.scope.homophily.MAX_WORDS", 1),
         patch("ugcl.scope.homophily.GATHER_BYTES", gather),
-        patch("ugcl.scope.homophily.BYTE", 20),
+        patch("ugcl.scope.homophily.MAX_BYTE", 20),
     ):
         adjacency, labels = random_graph(seed, 230, 2.5)
         assert (labels != UNLABELLED).sum() > 128
@@ -175,11 +175,17 @@ def test_small_graphs_are_counted_as_a_whole_and_large_ones_sampled() -> None:
     arguments = (graph.adjacency, np.where(np.arange(800) < 100, UNLABELLED, graph.labels), 1)
     assert contextual_homophily(*arguments).sources.size == 700
     assert contextual_homophily(*arguments, sample=750).sources.size == 700
-    with patch("ugcl.scope.homophily.SMALL", 799), patch("ugcl.scope.homophily.SAMPLE", 50):
+    with (
+        patch("ugcl.scope.homophily.MAX_EXACT_NODES", 799),
+        patch("ugcl.scope.homophily.SAMPLE_SIZE", 50),
+    ):
         sampled = contextual_homophily(*arguments)
         assert (sampled.sources.size, sampled.sources.min() >= 100) == (50, True)
         assert contextual_homophily(*arguments, sample="all").sources.size == 700
-    with patch("ugcl.scope.homophily.SMALL", 800), patch("ugcl.scope.homophily.SAMPLE", 50):
+    with (
+        patch("ugcl.scope.homophily.MAX_EXACT_NODES", 800),
+        patch("ugcl.scope.homophily.SAMPLE_SIZE", 50),
+    ):
         assert contextual_homophily(*arguments).sources.size == 700
 
 
@@ -223,7 +229,7 @@ def test_one_sampled_rate_has_no_known_error() -> None:
 def test_progress_is_told() -> None:
     graph = small_world()
     told = []
-    with patch("ugcl.scope.homophily.WORDS", 2):
+    with patch("ugcl.scope.homophily.MAX_WORDS", 2):
         contextual_homophily(
             graph.adjacency, graph.labels, 1, sample=300, progress=lambda *done: told.append(done)
         )
@@ -244,10 +250,10 @@ def test_neighbours_are_fetched_a_few_at_a_time() -> None:
     ("labels", "optional", "told"),
     [
         (np.zeros(2, int), {}, "there are 3 nodes but the labels have the shape"),
-        (None, {}, "there are no labels: give labels"),
-        (np.full(3, UNLABELLED), {}, "no node has a label"),
-        (np.zeros(3, int), {"most": 0}, "at least 1 hop, not 0"),
-        (np.zeros(3, int), {"sample": 0}, "at least 1 node, not 0"),
+        (None, {}, "labels is None"),
+        (np.full(3, UNLABELLED), {}, "all nodes are unlabelled"),
+        (np.zeros(3, int), {"max_n": 0}, "max_n must be at least 1, not 0"),
+        (np.zeros(3, int), {"sample": 0}, "`sample` must be at least 1 or 'all', not 0"),
     ],
 )
 def test_bad_input(labels: object, optional: dict[str, int], told: str) -> None:
@@ -292,7 +298,7 @@ def test_photo_lies_below_the_bound(real_graph: Callable[[str], Graph]) -> None:
     assert (measured[1:] < bounds[1:]).all()
 
 
-def pair_errors(adjacency: sp.csr_array, values: np.ndarray, share: float) -> float:
+def pair_errors(adjacency: sp.csr_array, values: np.ndarray, fraction: float) -> float:
     """Standard deviation of `sum values_uv / 2` over the entries uv among S = pN random nodes.
 
     With x_v whether v is drawn, x_u x_v = p^2 + p (x_u - p) + p (x_v - p) + (x_u - p)(x_v - p).
@@ -303,8 +309,8 @@ def pair_errors(adjacency: sp.csr_array, values: np.ndarray, share: float) -> fl
     """
     rows = np.repeat(np.arange(adjacency.shape[0]), np.diff(adjacency.indptr))
     sums = np.bincount(rows, values, adjacency.shape[0])
-    linear = share**3 * (1 - share) * ((sums - sums.mean()) ** 2).sum()
-    return float(np.sqrt(linear + share**2 * (1 - share) ** 2 * (values**2).sum() / 2))
+    linear = fraction**3 * (1 - fraction) * ((sums - sums.mean()) ** 2).sum()
+    return float(np.sqrt(linear + fraction**2 * (1 - fraction) ** 2 * (values**2).sum() / 2))
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -318,12 +324,12 @@ def test_proposition_1(name: str, real_graph: Callable[[str], Graph]) -> None:
     adjacency, labels = graph.adjacency, graph.labels
     sparse, homophily = sparsity(adjacency), edge_homophily(adjacency, labels)
     size = graph.num_nodes // 2
-    share = size / graph.num_nodes
-    expected_edges = share * (size - 1) / (graph.num_nodes - 1) * graph.num_edges
+    fraction = size / graph.num_nodes
+    expected_edges = fraction * (size - 1) / (graph.num_nodes - 1) * graph.num_edges
     same = labels[np.repeat(np.arange(graph.num_nodes), np.diff(adjacency.indptr))]
     excess = (same == labels[adjacency.indices]) - homophily
-    error_sparsity = pair_errors(adjacency, np.ones(adjacency.nnz), share) / expected_edges
-    error_homophily = pair_errors(adjacency, excess, share) / expected_edges
+    error_sparsity = pair_errors(adjacency, np.ones(adjacency.nnz), fraction) / expected_edges
+    error_homophily = pair_errors(adjacency, excess, fraction) / expected_edges
     assert error_sparsity < 0.06
     assert error_homophily < 0.02
     deviations = []
@@ -336,7 +342,7 @@ def test_proposition_1(name: str, real_graph: Callable[[str], Graph]) -> None:
                 (edge_homophily(part, labels[nodes]) - homophily) / error_homophily,
             ]
         )
-        halved = average_degree(part) / (average_degree(adjacency) * share)
+        halved = average_degree(part) / (average_degree(adjacency) * fraction)
         assert halved == pytest.approx(1, abs=5 * error_sparsity)
     assert np.abs(deviations).max() < 4.5
     assert np.abs(np.mean(deviations, axis=0)).max() < 4 / np.sqrt(40)

@@ -83,7 +83,7 @@ def test_lanczos_finds_the_same_as_all_eigenvalues(seed: int, self_loops: float)
     adjacency = held(graph, self_loops)
     expected = np.abs(others(graph, self_loops)[0]).max(initial=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ugcl.scope.spectrum.DENSE", 0)
+        patch.setattr("ugcl.scope.spectrum.MAX_DENSE_NODES", 0)
         first = second_eigenvalue(adjacency)
         assert first == pytest.approx(expected, abs=1e-6)
         assert second_eigenvalue(adjacency) == first
@@ -235,7 +235,7 @@ def test_scope_zero_is_where_it_starts() -> None:
 
 
 def test_a_scope_below_zero_is_refused() -> None:
-    with pytest.raises(UGCLError, match="-2 is not: give 0 or more"):
+    with pytest.raises(UGCLError, match="scopes must be at least 0, not -2"):
         measured_decay(held(complete_bipartite(2)), torch.eye(4, dtype=torch.float64), [3, -2])
 
 

@@ -14,10 +14,16 @@ from ugcl import UGCL, Graph, UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.data import sbm_graph
 from ugcl.methods import METHODS, Shape
-from ugcl.selection import ESTIMATORS, Readouts, choose_scope, estimated, resolve_scope
-from ugcl.selection import label_free as free_module
-from ugcl.selection.label_free import smallest_good
-from ugcl.selection.masked import Halves, halves, masked_features, predicted
+from ugcl.selection import (
+    CRITERIA,
+    Readouts,
+    apply_criterion,
+    choose_scope,
+    label_free,
+    resolve_scope,
+)
+from ugcl.selection.label_free import one_standard_error_rule
+from ugcl.selection.masked import MaskedSplit, masked_features, r_squared, sample_split
 from ugcl.study.trained_criteria import TRAINED_CRITERIA
 
 
@@ -39,7 +45,7 @@ def test_readouts_equal_the_formula(sparse: bool) -> None:
     np.testing.assert_allclose(readouts.encoded, a @ unit, atol=1e-6)
     some = np.array([7, 3, 50])
     for n, (rows, few) in enumerate(
-        zip(readouts.of(hidden), readouts.of(hidden, some), strict=True)
+        zip(readouts.for_each_n(hidden), readouts.for_each_n(hidden, some), strict=True)
     ):
         expected = (a @ unit + np.linalg.matrix_power(a, n) @ a @ unit) / 2
         np.testing.assert_allclose(rows, expected, atol=1e-6)
@@ -59,19 +65,19 @@ def test_prediction_is_that_of_ridge_regression_at_the_best_penalty() -> None:
         guess = (rows[judge] - mean) @ np.linalg.solve(x.T @ x + shift, x.T @ y) + offset
         errors.append(((hidden[judge] - guess) ** 2).sum())
     expected = 1 - min(errors) / ((hidden[judge] - offset) ** 2).sum()
-    half = Halves(np.ones(4, dtype=bool), hidden, np.arange(50), 30)
-    assert predicted(rows, half) == pytest.approx(expected, abs=1e-4)
+    split = MaskedSplit(np.ones(4, dtype=bool), hidden, np.arange(50), 30)
+    assert r_squared(rows, split) == pytest.approx(expected, abs=1e-4)
 
 
 def test_halves_share_neither_columns_nor_nodes() -> None:
     readouts = Readouts(sbm(0.8, 8, 400))
-    half = halves(readouts, 0, 0)
-    assert 0 < half.seen.sum() < half.seen.size
-    assert half.hidden.shape == (400, 32 - half.seen.sum())
-    assert sorted(half.nodes) == list(range(400))
-    assert half.learnt == 40
+    split = sample_split(readouts, 0, 0)
+    assert 0 < split.visible.sum() < split.visible.size
+    assert split.targets.shape == (400, 32 - split.visible.sum())
+    assert sorted(split.nodes) == list(range(400))
+    assert split.num_train == 40
     two = Readouts(Graph(readouts.graph.adjacency, readouts.graph.features[:, :2]))
-    assert halves(two, 0, 0).seen.sum() == 1
+    assert sample_split(two, 0, 0).visible.sum() == 1
 
 
 def test_homophily_and_sparsity_widen_the_scope() -> None:
@@ -88,7 +94,7 @@ def test_labels_are_not_looked_at_and_the_choice_repeats() -> None:
     graph = sbm(0.8, 6, 300)
     bare = Graph(graph.adjacency, graph.features)
     first = choose_scope(graph)
-    free_module._known.clear()
+    label_free._cache.clear()
     assert choose_scope(bare) == first
 
 
@@ -98,23 +104,23 @@ def test_the_smallest_n_down_from_the_best_that_is_hardly_worse() -> None:
     level = np.array([6.0, 5.0, 6.0, 6.01, 5.0])
     scores = noise + level + rng.normal(size=(6, 5)) * 0.2
     scores[:, 3] = scores[:, 2] + np.array([0.3, -0.2, 0.3, -0.2, 0.3, -0.2])
-    assert smallest_good(scores) == (3, 2)  # and not 0, on the other side of a valley
-    assert smallest_good(scores[:2])[1] == int(scores[:2].mean(axis=0).argmax())
-    assert smallest_good(np.zeros((6, 5))) == (0, 0)
+    assert one_standard_error_rule(scores) == (3, 2)  # and not 0, on the other side of a valley
+    assert one_standard_error_rule(scores[:2])[1] == int(scores[:2].mean(axis=0).argmax())
+    assert one_standard_error_rule(np.zeros((6, 5))) == (0, 0)
 
 
 def test_a_choice_is_made_once_for_a_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = sbm(0.8, 6, 200)
     first = choose_scope(graph)
-    monkeypatch.setattr(free_module, "estimated", lambda *a: pytest.fail("estimated again"))
+    monkeypatch.setattr(label_free, "apply_criterion", lambda *a: pytest.fail("estimated again"))
     assert choose_scope(graph) == first
 
 
-@pytest.mark.parametrize("name", [*ESTIMATORS, *TRAINED_CRITERIA])
+@pytest.mark.parametrize("name", [*CRITERIA, *TRAINED_CRITERIA])
 @pytest.mark.parametrize("sparse", [True, False])
 def test_every_estimator_gives_a_score_for_every_n(name: str, sparse: bool) -> None:
     graph = make_graph(80, sparse=sparse)
-    choice = estimated(Readouts(graph, max_n=5), name, {**ESTIMATORS, **TRAINED_CRITERIA})
+    choice = apply_criterion(Readouts(graph, max_n=5), name, {**CRITERIA, **TRAINED_CRITERIA})
     assert choice.rule == name
     assert choice.scores is not None
     assert len(choice.scores) == 6
@@ -139,7 +145,7 @@ def test_auto_is_resolved_before_training(tmp_path: Path) -> None:
     n = choose_scope(graph).n
     asked = METHODS["ugcl"].resolve("fast", graph, {"hidden": 8})
     assert asked.values()["scope"] == "auto"
-    with pytest.raises(UGCLError, match="still to be chosen"):
+    with pytest.raises(UGCLError, match="the scope 'auto' is not resolved yet"):
         METHODS["ugcl"].build(Shape.of(graph), asked, 0)
     resolved, choice = resolve_scope(asked, graph)
     assert choice is not None
@@ -208,12 +214,12 @@ def test_where_features_say_nothing_edges_are_asked(kind: str) -> None:
     lost = np.random.default_rng(1).integers(600, size=(2400, 2))
     nothing = choose_scope(Graph.from_edges(lost, noise))
     assert nothing.n == 1
-    assert "hardly told from random pairs" in nothing.why
+    assert "held-out edges are hardly predictable" in nothing.why
 
 
 def test_the_choice_does_not_hang_on_the_seed() -> None:
     readouts = Readouts(load_graph("citeseer"))
-    chosen = [smallest_good(masked_features(readouts, seed))[1] for seed in range(3)]
+    chosen = [one_standard_error_rule(masked_features(readouts, seed))[1] for seed in range(3)]
     assert all(4 <= n <= 12 for n in chosen)
 
 

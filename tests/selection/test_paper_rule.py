@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from ugcl import Graph, UGCLError
 from ugcl.data import sbm_graph
 from ugcl.scope import edge_homophily
-from ugcl.selection import degree_of, paper_rule, training_labels_rule
-from ugcl.selection.paper_rule import _solved, by_homophily, last_dominant, training_homophily
+from ugcl.selection import bound_degree, paper_rule, training_labels_rule
+from ugcl.selection.paper_rule import (
+    _solve,
+    choose_by_homophily,
+    last_dominant_n,
+    training_homophily,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,16 +31,16 @@ from ugcl.selection.paper_rule import _solved, by_homophily, last_dominant, trai
     ],
 )
 def test_the_last_n_before_the_break(bounds: list[float], convention: str, expected: int) -> None:
-    assert last_dominant(bounds, convention) == expected  # type: ignore[arg-type]
+    assert last_dominant_n(bounds, convention) == expected  # type: ignore[arg-type]
 
 
 def test_degree_conventions() -> None:
     path = sp.csr_array(np.diag(np.ones(9), 1) + np.diag(np.ones(9), -1))
-    assert degree_of(path) == pytest.approx(1.8)
-    assert degree_of(path, sample=5) == pytest.approx(0.9)
-    assert degree_of(path, sample=5, convention="paper") == pytest.approx(0.45)
-    with pytest.raises(UGCLError, match="a sample of 11 is not between 1 and the graph's 10"):
-        degree_of(path, sample=11)
+    assert bound_degree(path) == pytest.approx(1.8)
+    assert bound_degree(path, sample=5) == pytest.approx(0.9)
+    assert bound_degree(path, sample=5, convention="paper") == pytest.approx(0.45)
+    with pytest.raises(UGCLError, match="`sample` must be from 1 to 10, the nodes, not 11"):
+        bound_degree(path, sample=11)
 
 
 def test_a_sample_is_sparser_and_so_holds_longer() -> None:
@@ -51,10 +56,10 @@ def test_a_sample_is_sparser_and_so_holds_longer() -> None:
 def test_two_step_walks_are_solved_for_homophily(share: float, classes: int) -> None:
     h = 1 / classes + share * (1 - 1 / classes)
     q = h**2 + (1 - h) ** 2 / (classes - 1)
-    assert _solved(q, classes, True) == pytest.approx(h, abs=1e-6)
+    assert _solve(q, classes, True) == pytest.approx(h, abs=1e-6)
     low = (1 - share) / classes
     q = low**2 + (1 - low) ** 2 / (classes - 1)
-    assert _solved(q, classes, False) == pytest.approx(low, abs=1e-6)
+    assert _solve(q, classes, False) == pytest.approx(low, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +95,8 @@ def test_nothing_to_go_by_is_said() -> None:
     assert training_labels_rule(lonely, labels, np.arange(4)).n is None
     assert training_labels_rule(lonely, None, None).why == "the graph has no labels"
     assert paper_rule(lonely, None).n is None
-    assert "no edge joins" in paper_rule(lonely, labels).why
-    assert by_homophily("paper", 0.9, "somebody", lonely).n == 0
+    assert "no edge connects" in paper_rule(lonely, labels).why
+    assert choose_by_homophily("paper", 0.9, "somebody", lonely).n == 0
 
 
 @pytest.mark.parametrize(

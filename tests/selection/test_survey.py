@@ -109,7 +109,7 @@ def test_labels_without_an_edge_between_them_are_measured_all_the_same(
     Graph.from_edges(ring, features, labels=labels).save(tmp_path / "g.npz")
     assert main(["scope", str(tmp_path / "g.npz"), "--plot", str(tmp_path / "g.png")]) == 0
     shown = capsys.readouterr().out
-    assert "no edge joins two labelled nodes, so homophily is not known" in shown
+    assert "no edge connects two labelled nodes, so homophily is unknown" in shown
     assert "measured P_n" in shown
     assert "no labels" not in shown
 

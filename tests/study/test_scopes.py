@@ -12,15 +12,15 @@ from ugcl import UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.evaluation import linear_probe
 from ugcl.evaluation.classification import random_splits
-from ugcl.runs import Run, embed_graph
+from ugcl.runs import Run
 from ugcl.study import Plan, Variant, scope_study
 
 TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
 
 
-def plan(graph_file: Path, tmp_path: Path, **changes: Any) -> Plan:
+def plan(graph_file: Path, tmp_path: Path, **fields: Any) -> Plan:
     small: dict[str, Any] = {"variants": [TINY], "seeds": 2, "splits": 3}
-    return Plan(str(graph_file), tmp_path / "scopes.json", tmp_path / "runs", **small | changes)
+    return Plan(str(graph_file), tmp_path / "scopes.json", tmp_path / "runs", **small | fields)
 
 
 def test_each_scope_is_scored_from_one_training(graph_file: Path, tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_each_scope_is_scored_from_one_training(graph_file: Path, tmp_path: Path
         Run.open(tmp_path / "runs" / f"ugcl-{TINY}-1".replace(":", "+")),
     )
     assert graph.labels is not None
-    embeddings = embed_graph(run, graph, readout_scope=3)
+    embeddings = run.embed(graph, readout_scope=3)
     splits = random_splits(graph, 3)
     scores = [linear_probe(embeddings, graph.labels, split).accuracy for split in splits]
     assert result["scopes"][3]["by_seed"][1] == pytest.approx(np.mean(scores), abs=1e-3)
@@ -46,23 +46,23 @@ def test_each_scope_is_scored_from_one_training(graph_file: Path, tmp_path: Path
 def test_scores_are_kept_and_the_study_goes_on(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = iter([False] * 6 + [True] * 10)
-    part = scope_study(plan(graph_file, tmp_path, should_stop=lambda: next(asked)), 3)
+    answers = iter([False] * 4 + [True] * 10)
+    part = scope_study(plan(graph_file, tmp_path, should_stop=lambda: next(answers)), 3)
     assert part["seeds"] == 0
     first = scope_study(plan(graph_file, tmp_path), 3)
-    monkeypatch.setattr("ugcl.study.kept.honest_outcomes", lambda *a: pytest.fail("scored"))
+    monkeypatch.setattr("ugcl.study.outcomes.honest_outcomes", lambda *a: pytest.fail("scored"))
     assert scope_study(plan(graph_file, tmp_path), 3) == first
 
 
 def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Path) -> None:
     scope_study(plan(graph_file, tmp_path, seeds=1), 1)
-    with pytest.raises(UGCLError, match="choose another --out"):
+    with pytest.raises(UGCLError, match="choose another `out`"):
         scope_study(plan(graph_file, tmp_path, splits=4), 1)
     scope_study(plan(graph_file, tmp_path, seeds=2), 1)
-    for seeds, most in ((1, 1), (2, 0)):
-        with pytest.raises(UGCLError, match="choose another --out"):
-            scope_study(plan(graph_file, tmp_path, seeds=seeds), most)
-    with pytest.raises(UGCLError, match="name one"):
+    for seeds, max_n in ((1, 1), (2, 0)):
+        with pytest.raises(UGCLError, match="choose another `out`"):
+            scope_study(plan(graph_file, tmp_path, seeds=seeds), max_n)
+    with pytest.raises(UGCLError, match="one variant, not 2"):
         scope_study(plan(graph_file, tmp_path, variants=[TINY, TINY]), 1)
 
 
@@ -78,6 +78,6 @@ def test_other_labels_are_scored_anew(graph_file: Path, tmp_path: Path) -> None:
 
 def test_the_command(graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "scopes.json"), "--runs", str(tmp_path / "runs")]
-    few = ["--seeds", "1", "--splits", "2", "--settings", "fast:hidden=8,epochs=2"]
+    few = ["--seeds", "1", "--splits", "2", "--preset", "fast:hidden=8,epochs=2"]
     assert main(["study", str(graph_file), *out, *few, "--scopes", "2"]) == 0
-    assert "below the best" in capsys.readouterr().out
+    assert "regret" in capsys.readouterr().out

@@ -10,22 +10,23 @@ import pytest
 from conftest import make_graph
 from ugcl import UGCLError, load_graph
 from ugcl.cli import main
+from ugcl.engine import Callback, TrainingState
 from ugcl.evaluation import evaluate_run
 from ugcl.evaluation.classification import control_accuracies, random_splits
 from ugcl.runs import Run
 from ugcl.study import Plan, Variant, accuracy_study, paired_study, published_accuracy
-from ugcl.study.accuracy import combined_difference, mean_and_deviation
+from ugcl.study.summary import combined_difference, mean_and_deviation
 
 TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
 
 
-def plan(graph_file: Path, tmp_path: Path, **changes: Any) -> Plan:
+def plan(graph_file: Path, tmp_path: Path, **fields: Any) -> Plan:
     small: dict[str, Any] = {"variants": [TINY], "seeds": 2, "splits": 3}
-    return Plan(str(graph_file), tmp_path / "result.json", tmp_path / "runs", **small | changes)
+    return Plan(str(graph_file), tmp_path / "result.json", tmp_path / "runs", **small | fields)
 
 
-def study(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
-    return accuracy_study(plan(graph_file, tmp_path, **changes))
+def study(graph_file: Path, tmp_path: Path, **fields: Any) -> dict[str, Any]:
+    return accuracy_study(plan(graph_file, tmp_path, **fields))
 
 
 def test_a_study_is_data_with_controls_and_seeds(graph_file: Path, tmp_path: Path) -> None:
@@ -63,24 +64,43 @@ def test_a_study_stops_and_keeps_what_it_has(graph_file: Path, tmp_path: Path) -
     assert result["rows"] == []
 
 
+class StopAfterOneEpoch(Callback):
+    def on_epoch_end(self, state: TrainingState) -> None:
+        state.stop("stopped")
+
+
+def test_a_callback_stops_a_run_and_the_study_resumes_it(graph_file: Path, tmp_path: Path) -> None:
+    titles = []
+
+    def callbacks(title: str) -> list[Callback]:
+        titles.append(title)
+        return [StopAfterOneEpoch()]
+
+    assert study(graph_file, tmp_path, seeds=1, callbacks=callbacks)["rows"] == []
+    assert titles == [f"ugcl on {graph_file}, {TINY}, seed 0"]
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert len((folder / "log.jsonl").read_text().splitlines()) == 1
+    assert [row["epochs"] for row in study(graph_file, tmp_path, seeds=1)["rows"]] == [3, 3]
+
+
 def test_other_settings_and_other_files_are_refused(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study(graph_file, tmp_path, seeds=1)
     monkeypatch.setattr(Variant, "__str__", lambda self: "fast:hidden=8,epochs=3,lr=0.01")
     wider = Variant("fast", {"hidden": 9, "epochs": 3, "lr": 0.01})
-    with pytest.raises(UGCLError, match="with other settings"):
+    with pytest.raises(UGCLError, match="hidden 8 instead of 9"):
         study(graph_file, tmp_path, variants=[wider])
-    with pytest.raises(UGCLError, match="another number of splits"):
+    with pytest.raises(UGCLError, match="splits 3 instead of 4"):
         study(graph_file, tmp_path, splits=4)
     make_graph(40, seed=3).save(graph_file)
-    with pytest.raises(UGCLError, match="another graph"):
+    with pytest.raises(UGCLError, match=r"fingerprint .* instead of"):
         study(graph_file, tmp_path)
-    with pytest.raises(UGCLError, match=r"is about ugcl on .*small\.npz"):
+    with pytest.raises(UGCLError, match=r"graph '.*small\.npz' instead of 'citeseer'"):
         accuracy_study(Plan("citeseer", tmp_path / "result.json", tmp_path / "runs"))
     for text in ("[]", "{}", '{"rows": [{}]}'):
         (tmp_path / "result.json").write_text(text)
-        with pytest.raises(UGCLError, match="is not the result of a study"):
+        with pytest.raises(UGCLError, match="is not a result of this command"):
             study(graph_file, tmp_path)
     with pytest.raises(UGCLError, match="is a folder"):
         accuracy_study(Plan("citeseer", tmp_path, tmp_path / "runs"))
@@ -93,12 +113,12 @@ def test_the_command_prints_a_table(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = ["--settings", "fast:hidden=8,epochs=2", "--seeds", "1", "--splits", "2"]
+    options = ["--preset", "fast:hidden=8,epochs=2", "--seeds", "1", "--splits", "2"]
     assert main(["study", str(graph_file), "--out", "result.json", *options]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"raw +smooth +pca +untrained +gain over the best", printed)
+    assert re.search(r"raw +smooth +pca +untrained +gain over control", printed)
     assert json.loads(Path("result.json").read_text())["rows"][0]["settings"]["hidden"] == 8
-    assert main(["study", "citeseer", "--out", "x.json", "--settings", "fast:hidden"]) == 2
+    assert main(["study", "citeseer", "--out", "x.json", "--preset", "fast:hidden"]) == 2
     assert "write it as NAME=VALUE" in capsys.readouterr().err
 
 
@@ -117,7 +137,7 @@ def test_variants() -> None:
     assert parsed == Variant("authors", {"hidden": 64, "self_loops": 1.0, "negatives": "all"})
     assert Variant.parse(str(parsed)) == parsed
     for text, complaint in (
-        ("quick", "no preset of settings called 'quick'"),
+        ("quick", "no preset called 'quick'"),
         ("fast:hiden=3", "did you mean 'hidden'"),
         ("fast:hidden=0", "hidden"),
         ("fast:ball", "NAME=VALUE"),
@@ -151,12 +171,12 @@ def test_deviation_is_that_of_a_sample() -> None:
     assert mean_and_deviation([1.0]) == (1.0, None)
 
 
-def paired(graph_file: Path, tmp_path: Path, **changes: Any) -> dict[str, Any]:
+def paired(graph_file: Path, tmp_path: Path, **fields: Any) -> dict[str, Any]:
     longer = Variant("fast", {"hidden": 8, "epochs": 6, "lr": 0.01})
-    return paired_study(plan(graph_file, tmp_path, **{"variants": [longer]} | changes), TINY)
+    return paired_study(plan(graph_file, tmp_path, **{"variants": [longer]} | fields), TINY)
 
 
-def test_settings_are_compared_node_by_node(graph_file: Path, tmp_path: Path) -> None:
+def test_variants_are_compared_node_by_node(graph_file: Path, tmp_path: Path) -> None:
     result = paired(graph_file, tmp_path)
     assert [row["seed"] for row in result["rows"]] == [0, 1]
     for row in result["rows"]:
@@ -173,7 +193,7 @@ def test_settings_are_compared_node_by_node(graph_file: Path, tmp_path: Path) ->
     assert result["rows"][1]["difference"] == many.other[1].to_json()
 
 
-def test_settings_do_not_differ_from_themselves(graph_file: Path, tmp_path: Path) -> None:
+def test_a_variant_does_not_differ_from_itself(graph_file: Path, tmp_path: Path) -> None:
     result = paired(graph_file, tmp_path, variants=[TINY])
     assert result["summary"][0]["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]}
 
@@ -185,11 +205,12 @@ def test_a_comparison_resumes(
     paired(graph_file, tmp_path, seeds=1)
     result = paired(graph_file, tmp_path)
     monkeypatch.setattr("ugcl.study.plan.train_run", lambda *a, **k: pytest.fail("trained"))
-    assert paired(graph_file, tmp_path) == json.loads(json.dumps(result))
-    with pytest.raises(UGCLError, match="choose another --out"):
+    again = paired(graph_file, tmp_path)
+    assert json.loads(json.dumps(again)) == json.loads(json.dumps(result))
+    with pytest.raises(UGCLError, match="choose another `out`"):
         paired(graph_file, tmp_path, splits=4)
     make_graph(50, seed=9).save(graph_file)
-    with pytest.raises(UGCLError, match="of another graph"):
+    with pytest.raises(UGCLError, match=r"fingerprint .* instead of"):
         paired(graph_file, tmp_path)
 
 
@@ -211,7 +232,7 @@ def test_the_command_compares(
 ) -> None:
     arguments = ["--seeds", "1", "--splits", "2", "--runs", str(tmp_path / "runs")]
     out = ["--out", str(tmp_path / "paired.json")]
-    settings = ["--settings", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
+    settings = ["--preset", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
     assert main(["study", str(graph_file), *out, *settings, *arguments]) == 0
     assert "against fast:hidden=8,epochs=1" in capsys.readouterr().out
 
@@ -220,7 +241,7 @@ def test_a_method_that_learns_from_labels_is_scored_by_its_predictions(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = ["--method", "gcn", "--settings", "fast:hidden=8,epochs=3", "--seeds", "2"]
+    options = ["--method", "gcn", "--preset", "fast:hidden=8,epochs=3", "--seeds", "2"]
     assert main(["study", str(graph_file), "--out", "a.json", "--splits", "2", *options]) == 0
     result = json.loads(Path("a.json").read_text())
     assert [row["protocol"] for row in result["rows"]] == ["predictions"] * 2
@@ -230,10 +251,10 @@ def test_a_method_that_learns_from_labels_is_scored_by_its_predictions(
 @pytest.mark.parametrize(
     ("method", "option", "message"),
     [
-        ("gcn", ["--against", "fast:hidden=8"], "--against probes embeddings on many splits, and"),
-        ("gcn", ["--scopes", "2"], "--scopes probes embeddings on many splits, and gcn has"),
-        ("deepwalk", ["--scopes", "2"], "--scopes needs a scope of the readout, and deepwalk has"),
-        ("raw", ["--tune-scopes", "2"], "--tune-scopes needs a scope of the readout, and raw has"),
+        ("gcn", ["--against", "fast:hidden=8"], "probes embeddings on many splits, but gcn"),
+        ("gcn", ["--scopes", "2"], "probes embeddings on many splits, but gcn learns"),
+        ("deepwalk", ["--scopes", "2"], "varies the readout scope, but deepwalk has none"),
+        ("raw", ["--tune-scopes", "2"], "varies the readout scope, but raw has none"),
     ],
 )
 def test_a_study_that_does_not_suit_the_method_is_refused(
@@ -246,17 +267,17 @@ def test_a_study_that_does_not_suit_the_method_is_refused(
 ) -> None:
     out = str(tmp_path / "a.json")
     assert main(["study", str(graph_file), "--out", out, "--method", method, *option]) == 2
-    assert capsys.readouterr().err.startswith(f"ugcl: {message}")
+    assert capsys.readouterr().err.startswith(f"ugcl: this study {message}")
 
 
-def test_settings_against_settings_stand_beside_the_controls(
+def test_a_comparison_has_the_controls(
     graph_file: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    options = ["--settings", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
+    options = ["--preset", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
     options += ["--seeds", "1", "--splits", "2"]
     assert main(["study", str(graph_file), "--out", "b.json", *options]) == 0
     controls = json.loads(Path("b.json").read_text())["controls"]

@@ -11,15 +11,15 @@ from ugcl import UGCLError, load_graph
 from ugcl.cli import main
 from ugcl.evaluation import linear_probe
 from ugcl.evaluation.classification import random_splits
-from ugcl.runs import Run, embed_graph
+from ugcl.runs import Run
 from ugcl.study import Plan, Variant, tuned_study
 
 TINY = Variant("fast", {"hidden": 6, "epochs": 3})
 
 
-def plan(graph_file: Path, tmp_path: Path, **changes: Any) -> Plan:
+def plan(graph_file: Path, tmp_path: Path, **fields: Any) -> Plan:
     small: dict[str, Any] = {"method": "dgi", "variants": [TINY], "seeds": 2, "splits": 2}
-    return Plan(str(graph_file), tmp_path / "tuned.json", tmp_path / "runs", **small | changes)
+    return Plan(str(graph_file), tmp_path / "tuned.json", tmp_path / "runs", **small | fields)
 
 
 def test_scopes_are_chosen_on_validation_nodes_split_by_split(
@@ -37,7 +37,7 @@ def test_scopes_are_chosen_on_validation_nodes_split_by_split(
     for seed in range(2):
         run = Run.open(tmp_path / "runs" / f"dgi-{TINY}-{seed}".replace(":", "+"))
         for i, scope in enumerate((0, 1, 3)):
-            embeddings = embed_graph(run, graph, readout_scope=scope)
+            embeddings = run.embed(graph, readout_scope=scope)
             for j, split in enumerate(splits):
                 score = linear_probe(embeddings, graph.labels, split)
                 table[:, i, seed, j] = score.validation, score.accuracy
@@ -56,30 +56,30 @@ def test_scopes_are_chosen_on_validation_nodes_split_by_split(
 def test_it_goes_on_where_it_was_stopped(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = iter([False] * 3 + [True] * 10)
+    answers = iter([False] * 3 + [True] * 10)
     part = tuned_study(
-        plan(graph_file, tmp_path, seeds=1, should_stop=lambda: next(asked)), [1], []
+        plan(graph_file, tmp_path, seeds=1, should_stop=lambda: next(answers)), [1], []
     )
     assert part["seeds"] == 0
     whole = tuned_study(plan(graph_file, tmp_path, seeds=1), [1], [])
     assert whole["seeds"] == 1
-    monkeypatch.setattr("ugcl.study.kept.honest_outcomes", lambda *a: pytest.fail("scored"))
+    monkeypatch.setattr("ugcl.study.outcomes.honest_outcomes", lambda *a: pytest.fail("scored"))
     assert tuned_study(plan(graph_file, tmp_path, seeds=1), [1], []) == whole
 
 
 def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Path) -> None:
     tuned_study(plan(graph_file, tmp_path, seeds=1), [], [])
-    for changes in ({"splits": 3}, {"variants": [Variant("fast", {"hidden": 5})]}):
-        with pytest.raises(UGCLError, match="choose another --out"):
-            tuned_study(plan(graph_file, tmp_path, seeds=1, **changes), [], [])
-    with pytest.raises(UGCLError, match="name one"):
+    for fields in ({"splits": 3}, {"variants": [Variant("fast", {"hidden": 5})]}):
+        with pytest.raises(UGCLError, match="choose another `out`"):
+            tuned_study(plan(graph_file, tmp_path, seeds=1, **fields), [], [])
+    with pytest.raises(UGCLError, match="one variant, not 2"):
         tuned_study(plan(graph_file, tmp_path, variants=[TINY, Variant("fast", {})]), [], [])
 
 
 def test_the_command_prints_the_scopes(
     graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = "study GRAPH --method grace --settings fast:hidden=4,epochs=2 --seeds 1 --splits 2"
+    words = "study GRAPH --method grace --preset fast:hidden=4,epochs=2 --seeds 1 --splits 2"
     words += " --tune-scopes 0 2 component graph --out OUT --runs RUNS"
     places = {
         "GRAPH": str(graph_file),

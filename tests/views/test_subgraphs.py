@@ -1,8 +1,7 @@
-# mypy: disable-error-code="import-not-found"
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -16,30 +15,31 @@ import reference
 from ugcl.nn import GCN
 from ugcl.scope import Component, Power, Scope, WholeGraph
 from ugcl.sparse import SparseMatrix
-from ugcl.views import Subgraphs, SubgraphSampler, View, centre_view
+from ugcl.views import SubgraphSampler, View
+from ugcl.views.subgraphs import Subgraphs
 
 DIFFUSION = importlib.import_module("ugcl.scope.diffusion")  # as an attribute it is the function
 SEEDS = st.integers(0, 10_000)
 
 
 def random_graph(seed: int) -> np.ndarray:
-    """Two to sixteen nodes in a few groups, weighted edges within groups; some are isolated."""
+    """Two to sixteen nodes in a few groups with weighted edges; some nodes are isolated."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(2, 17))
     group = rng.integers(0, 3, size)
-    joined = (group[:, None] == group[None, :]) & (rng.random((size, size)) < 0.5) & (group > 0)
-    weights = np.where(np.triu(joined, k=1), rng.uniform(0.5, 2, (size, size)), 0)
+    connected = (group[:, None] == group[None, :]) & (rng.random((size, size)) < 0.5) & (group > 0)
+    weights = np.where(np.triu(connected, k=1), rng.uniform(0.5, 2, (size, size)), 0)
     return np.maximum(weights, weights.T)
 
 
 def large_graph() -> np.ndarray:
-    """Thirty nodes: a ring of 24 with chords, four more in a ring, and two alone."""
+    """Thirty nodes: a ring of 24 with chords, a ring of four, and two isolated nodes."""
     rng = np.random.default_rng(2)
-    joined = rng.random((30, 30)) < 0.1
-    joined |= np.roll(np.eye(30), 1, axis=1) > 0
-    joined[24:], joined[:, 24:] = False, False
-    joined[[0, 24, 25, 26, 24], [23, 25, 26, 27, 27]] = True
-    weights = np.where(np.triu(joined, k=1), rng.uniform(0.5, 2, (30, 30)), 0)
+    connected = rng.random((30, 30)) < 0.1
+    connected |= np.roll(np.eye(30), 1, axis=1) > 0
+    connected[24:], connected[:, 24:] = False, False
+    connected[[0, 24, 25, 26, 24], [23, 25, 26, 27, 27]] = True
+    weights = np.where(np.triu(connected, k=1), rng.uniform(0.5, 2, (30, 30)), 0)
     return np.maximum(weights, weights.T)
 
 
@@ -50,21 +50,21 @@ def csr(graph: np.ndarray) -> Any:
 def exact_subgraphs(graph: np.ndarray, size: int, teleport: float = 0.15) -> Subgraphs:
     """By walks that lose nothing."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DIFFUSION, "LOST", 0.0)
+        patch.setattr(DIFFUSION, "TOLERANCE", 0.0)
         return Subgraphs.of(csr(graph), size, teleport)
 
 
 def members(subgraphs: Subgraphs, node: int) -> list[int]:
-    found: list[int] = subgraphs.nodes[subgraphs.starts[node] : subgraphs.starts[node + 1]].tolist()
-    return found
+    nodes: list[int] = subgraphs.nodes[subgraphs.starts[node] : subgraphs.starts[node + 1]].tolist()
+    return nodes
 
 
 def pagerank(graph: np.ndarray, teleport: float) -> np.ndarray:
-    """alpha (I - (1 - alpha) A D^-1)^-1, dense; nothing leaves an isolated node."""
+    """alpha (I - (1 - alpha) A D^-1)^-1, dense."""
     degree = graph.sum(axis=0)
     steps = graph / np.where(degree > 0, degree, 1)
-    found: np.ndarray = teleport * np.linalg.inv(np.eye(len(graph)) - (1 - teleport) * steps)
-    return found
+    matrix: np.ndarray = teleport * np.linalg.inv(np.eye(len(graph)) - (1 - teleport) * steps)
+    return matrix
 
 
 def induced(graph: np.ndarray, nodes: list[int]) -> np.ndarray:
@@ -73,49 +73,49 @@ def induced(graph: np.ndarray, nodes: list[int]) -> np.ndarray:
 
 
 @given(seed=SEEDS, size=st.integers(1, 20), teleport=st.floats(0.05, 0.5))
-def test_a_subgraph_is_the_node_and_those_that_matter_most_to_it(
+def test_a_subgraph_is_the_node_and_its_most_important_others(
     seed: int, size: int, teleport: float
 ) -> None:
     graph = random_graph(seed)
     subgraphs = exact_subgraphs(graph, size, teleport)
     _, labels = connected_components(csr(graph), directed=False)
-    matters = pagerank(graph, teleport)
+    importance = pagerank(graph, teleport)
     assert subgraphs.starts[0] == 0
     assert subgraphs.starts[-1] == subgraphs.nodes.size
     for node in range(len(graph)):
-        first, *others = found = members(subgraphs, node)
+        first, *others = nodes = members(subgraphs, node)
         assert first == node
-        assert len(set(found)) == len(found)
-        assert (labels[found] == labels[node]).all()
-        assert len(found) == min(size, (labels == labels[node]).sum())
-        rest = [j for j in range(len(graph)) if j not in found]
+        assert len(set(nodes)) == len(nodes)
+        assert (labels[nodes] == labels[node]).all()
+        assert len(nodes) == min(size, (labels == labels[node]).sum())
+        rest = [j for j in range(len(graph)) if j not in nodes]
         if others and rest:
-            assert matters[node, others].min() > matters[node, rest].max() - 1e-6
+            assert importance[node, others].min() > importance[node, rest].max() - 1e-6
 
 
-def test_members_that_differ_enough_are_told_apart_one_by_one() -> None:
-    """By rows of PageRank, not by its columns, which would choose others."""
+def test_members_are_those_of_the_largest_pagerank_of_their_row() -> None:
+    """Columns of PageRank would choose other nodes."""
     graph = large_graph()
     subgraphs = exact_subgraphs(graph, 6)
-    matters = pagerank(graph, 0.15)
+    importance = pagerank(graph, 0.15)
     for node in range(24):
-        ranked = np.argsort(-matters[node])
-        assert matters[node, ranked[5]] - matters[node, ranked[6]] > 1e-5
+        ranked = np.argsort(-importance[node])
+        assert importance[node, ranked[5]] - importance[node, ranked[6]] > 1e-5
         assert set(members(subgraphs, node)) == set(ranked[:6])
-    columns = [set(np.argsort(-matters[:, node])[:6]) for node in range(24)]
+    columns = [set(np.argsort(-importance[:, node])[:6]) for node in range(24)]
     assert any(set(members(subgraphs, node)) != columns[node] for node in range(24))
 
 
-def test_members_found_by_default_have_nearly_all_that_matters() -> None:
+def test_members_by_default_have_nearly_all_of_the_importance() -> None:
     graph = large_graph()
     subgraphs = Subgraphs.of(csr(graph), 6, 0.15)
     for node, row in enumerate(pagerank(graph, 0.15)):
-        first, *_ = found = members(subgraphs, node)
+        first, *_ = nodes = members(subgraphs, node)
         assert first == node
-        assert row[found].sum() > 0.99 * np.sort(row)[-6:].sum()
+        assert row[nodes].sum() > 0.99 * np.sort(row)[-6:].sum()
 
 
-def test_small_components_have_fewer_members_and_an_isolated_node_is_alone() -> None:
+def test_small_components_have_fewer_members_and_an_isolated_node_only_itself() -> None:
     subgraphs = Subgraphs.of(csr(large_graph()), 6, 0.15)
     assert np.diff(subgraphs.starts).tolist() == [6] * 24 + [4] * 4 + [1] * 2
     for node in range(24, 28):
@@ -125,7 +125,7 @@ def test_small_components_have_fewer_members_and_an_isolated_node_is_alone() -> 
         assert subgraphs.edges[[subgraphs.starts[node]]].nnz == 0
 
 
-def test_without_edges_every_node_is_alone() -> None:
+def test_without_edges_every_subgraph_is_one_node() -> None:
     subgraphs = Subgraphs.of(sp.csr_array((3, 3), dtype=np.float32), 5, 0.15)
     assert subgraphs.nodes.tolist() == [0, 1, 2]
     assert subgraphs.edges.shape == (3, 3)
@@ -133,7 +133,7 @@ def test_without_edges_every_node_is_alone() -> None:
 
 
 @given(seed=SEEDS, size=st.integers(1, 20))
-def test_slots_are_joined_as_their_nodes_are_within_each_subgraph(seed: int, size: int) -> None:
+def test_slots_are_connected_as_their_nodes_are_within_each_subgraph(seed: int, size: int) -> None:
     graph = random_graph(seed)
     subgraphs = Subgraphs.of(csr(graph), size, 0.15)
     parts = [induced(graph, members(subgraphs, node)) for node in range(len(graph))]
@@ -144,7 +144,7 @@ def test_slots_are_joined_as_their_nodes_are_within_each_subgraph(seed: int, siz
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 29, 30])
-def test_chunks_change_nothing(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_chunks_changes_nothing(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before = Subgraphs.of(csr(large_graph()), 6, 0.15)
     monkeypatch.setattr("ugcl.views.subgraphs.CHUNK", chunk)
     after = Subgraphs.of(csr(large_graph()), 6, 0.15)
@@ -154,7 +154,7 @@ def test_chunks_change_nothing(chunk: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @given(seed=SEEDS, size=st.integers(1, 8))
-def test_around_some_nodes_is_a_part_of_all(seed: int, size: int) -> None:
+def test_subgraphs_of_some_nodes_are_parts_of_all_subgraphs(seed: int, size: int) -> None:
     """In any order, and a node more than once."""
     graph = random_graph(seed)
     subgraphs = Subgraphs.of(csr(graph), size, 0.15)
@@ -171,7 +171,7 @@ def test_around_some_nodes_is_a_part_of_all(seed: int, size: int) -> None:
 
 
 def features_of(graph: np.ndarray, sparse: bool) -> tuple[Any, np.ndarray]:
-    """X as it is given, and dense in float64; the first column tells nodes apart."""
+    """X sparse or dense in float32, and dense in float64; the first column identifies nodes."""
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(len(graph), 12)) * (rng.random((len(graph), 12)) < 0.05)
     if not sparse:
@@ -181,42 +181,56 @@ def features_of(graph: np.ndarray, sparse: bool) -> tuple[Any, np.ndarray]:
 
 
 def sampler(
-    subgraphs: Subgraphs, features: Any, count: int = 9, self_loops: float = 1.5
+    graph: np.ndarray,
+    features: Any,
+    *,
+    count: int | Literal["all"] = 9,
+    size: int = 6,
+    self_loops: float = 1.5,
 ) -> SubgraphSampler:
-    return SubgraphSampler(subgraphs, features, count=count, self_loops=self_loops, seed=3)
+    views = SubgraphSampler(count=count, size=size, teleport=0.15, self_loops=self_loops)
+    return views.bind(csr(graph), features)
 
 
-def drawn(views: SubgraphSampler, epoch: int = 0) -> View:
-    (view,) = views.draw(views.rng(epoch)).views
+def sample(views: SubgraphSampler, epoch: int = 0) -> View:
+    (view,) = views.sample(np.random.default_rng([3, epoch])).views
+    return view
+
+
+def inference_view(graph: np.ndarray, features: Any, self_loops: float, *, size: int = 4) -> View:
+    views = SubgraphSampler(count=9, size=size, teleport=0.15, self_loops=self_loops)
+    (view,) = views.inference_views(csr(graph), features, "cpu")
     return view
 
 
 def nodes_of(view: View) -> np.ndarray:
-    """The node of each slot: the adjacency is that of slots, its columns moved to rows of X."""
-    slots, to_nodes = (held.matrix.to_dense().double() for held in (view.steps, view.adjacency))
+    """The node of each slot: the columns of the slots' adjacency are mapped to rows of X."""
+    slots, to_nodes = (
+        matrix.matrix.to_dense().double() for matrix in (view.propagation, view.adjacency)
+    )
     places = torch.linalg.solve(slots, to_nodes).numpy()
     np.testing.assert_allclose(places.max(axis=1), 1, atol=1e-3)
     np.testing.assert_allclose(np.abs(places).sum(axis=1), 1, atol=1e-2)
-    held = view.features
-    assert held is not None
-    numbers = held.matrix.to_dense()[:, 0] if isinstance(held, SparseMatrix) else held[:, 0]
+    x = view.features
+    assert x is not None
+    numbers = x.matrix.to_dense()[:, 0] if isinstance(x, SparseMatrix) else x[:, 0]
     nodes: np.ndarray = np.rint(30 * numbers.numpy()).astype(int)[places.argmax(axis=1)] - 1
     return nodes
 
 
-def centres_of(view: View) -> np.ndarray:
-    assert view.centres is not None
-    nodes: np.ndarray = nodes_of(view)[view.centres.numpy()]
+def anchors_of(view: View) -> np.ndarray:
+    assert view.anchors is not None
+    nodes: np.ndarray = nodes_of(view)[view.anchors.numpy()]
     return nodes
 
 
 def each_normalised(
     graph: np.ndarray, subgraphs: Subgraphs, view: View, self_loops: float = 1.5
 ) -> list[np.ndarray]:
-    """The normalised adjacency of the subgraph of each centre, dense."""
+    """The normalised adjacency of the subgraph of each anchor, dense."""
     return [
         reference.normalised_adjacency(induced(graph, members(subgraphs, node)), self_loops)
-        for node in centres_of(view)
+        for node in anchors_of(view)
     ]
 
 
@@ -226,9 +240,8 @@ def test_a_view_convolves_each_subgraph_by_itself(epoch: int, sparse: bool) -> N
     graph = large_graph()
     features, dense = features_of(graph, sparse)
     subgraphs = Subgraphs.of(csr(graph), 6, 0.15)
-    view = drawn(sampler(subgraphs, features), epoch)
-    centres = centres_of(view)
-    listed = [members(subgraphs, node) for node in centres]
+    view = sample(sampler(graph, features), epoch)
+    listed = [members(subgraphs, node) for node in anchors_of(view)]
     assert nodes_of(view).tolist() == [node for part in listed for node in part]
     assert view.adjacency.shape[1] == len({node for part in listed for node in part})
     parts = each_normalised(graph, subgraphs, view)
@@ -236,68 +249,70 @@ def test_a_view_convolves_each_subgraph_by_itself(epoch: int, sparse: bool) -> N
     gathered = np.concatenate(
         [part @ dense[nodes] for part, nodes in zip(parts, listed, strict=True)]
     )
-    found = view.convolve(weight)
-    np.testing.assert_allclose(found.detach(), gathered @ weight.detach().numpy(), atol=1e-5)
-    upstream = torch.randn(found.shape, generator=torch.Generator().manual_seed(1))
-    (gradient,) = torch.autograd.grad(found, weight, upstream)
+    convolved = view.convolve(weight)
+    expected = gathered @ weight.detach().numpy()
+    np.testing.assert_allclose(convolved.detach(), expected, atol=1e-5)
+    upstream = torch.randn(convolved.shape, generator=torch.Generator().manual_seed(1))
+    (gradient,) = torch.autograd.grad(convolved, weight, upstream)
     np.testing.assert_allclose(gradient, gathered.T @ upstream.numpy(), atol=1e-4)
 
 
-def test_centres_are_distinct_random_nodes_and_the_rows_that_are_compared() -> None:
+def test_anchors_are_distinct_random_nodes() -> None:
     graph = large_graph()
-    views = sampler(Subgraphs.of(csr(graph), 6, 0.15), features_of(graph, True)[0])
+    views = sampler(graph, features_of(graph, True)[0])
     seen = []
     for epoch in range(30):
-        view = drawn(views, epoch)
-        assert view.centres is not None
-        centres = centres_of(view).tolist()
-        assert len(set(centres)) == len(centres) == 9
-        hidden = torch.randn(view.steps.shape[0], 2, generator=torch.Generator().manual_seed(0))
-        compared = view.compared(hidden)
-        assert compared.shape == (9, 2)
-        assert torch.equal(compared, hidden[view.centres])
-        again = drawn(views, epoch)
-        assert again.centres is not None
-        assert centres_of(again).tolist() == centres
-        seen += centres
+        view = sample(views, epoch)
+        assert view.anchors is not None
+        anchors = anchors_of(view).tolist()
+        assert len(set(anchors)) == len(anchors) == 9
+        hidden = torch.randn(
+            view.propagation.shape[0], 2, generator=torch.Generator().manual_seed(0)
+        )
+        rows = view.select_anchors(hidden)
+        assert rows.shape == (9, 2)
+        assert torch.equal(rows, hidden[view.anchors])
+        assert anchors_of(sample(views, epoch)).tolist() == anchors
+        seen += anchors
     assert set(seen) == set(range(30))
     assert seen[:9] != seen[9:18]
 
 
-def test_all_nodes_can_be_centres() -> None:
+@pytest.mark.parametrize("count", [30, "all"])
+def test_all_nodes_can_be_anchors(count: Any) -> None:
     graph = large_graph()
     subgraphs = Subgraphs.of(csr(graph), 6, 0.15)
-    view = drawn(sampler(subgraphs, features_of(graph, True)[0], count=30))
-    assert centres_of(view).tolist() == list(range(30))
+    view = sample(sampler(graph, features_of(graph, True)[0], count=count))
+    assert anchors_of(view).tolist() == list(range(30))
     assert nodes_of(view).tolist() == subgraphs.nodes.tolist()
 
 
 def slow_contexts(parts: list[np.ndarray], hidden: np.ndarray, scope: Scope) -> np.ndarray:
-    """Of each graph alone: the mean, the limit of the powers, or a power."""
+    """For each graph of the batch: the mean, the limit of the powers, or a power."""
     bounds = np.cumsum([0] + [len(part) for part in parts])
-    found = []
+    contexts = []
     for part, start, end in zip(parts, bounds[:-1], bounds[1:], strict=True):
         rows = hidden[start:end]
         if isinstance(scope, WholeGraph):
-            found.append(np.tile(rows.mean(axis=0), (len(rows), 1)))
+            contexts.append(np.tile(rows.mean(axis=0), (len(rows), 1)))
         else:
             n = scope.n if isinstance(scope, Power) else 100_000
-            found.append(np.linalg.matrix_power(part, n) @ rows)
-    return np.concatenate(found)
+            contexts.append(np.linalg.matrix_power(part, n) @ rows)
+    return np.concatenate(contexts)
 
 
 SCOPES = [WholeGraph(), Component(), Power(0), Power(1), Power(3)]
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-def test_contexts_are_of_each_subgraph_alone(scope: Scope) -> None:
+def test_contexts_are_those_of_each_subgraph(scope: Scope) -> None:
     graph = large_graph()
     subgraphs = Subgraphs.of(csr(graph), 6, 0.15)
-    view = drawn(sampler(subgraphs, features_of(graph, True)[0]))
+    view = sample(sampler(graph, features_of(graph, True)[0]))
     parts = each_normalised(graph, subgraphs, view)
-    assert view.pieces is not None
+    assert view.graph_ids is not None
     counts = [len(part) for part in parts]
-    assert view.pieces.tolist() == [k for k, count in enumerate(counts) for _ in range(count)]
+    assert view.graph_ids.tolist() == [k for k, count in enumerate(counts) for _ in range(count)]
     hidden = torch.randn(sum(counts), 5, generator=torch.Generator().manual_seed(0))
     expected = slow_contexts(parts, hidden.double().numpy(), scope)
     np.testing.assert_allclose(view.contexts(scope)(hidden), expected, atol=1e-5)
@@ -305,11 +320,11 @@ def test_contexts_are_of_each_subgraph_alone(scope: Scope) -> None:
 
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("scope", SCOPES)
-def test_the_encoders_contexts_are_too(scope: Scope, sparse: bool) -> None:
+def test_contexts_of_an_encoder_are_those_of_each_subgraph(scope: Scope, sparse: bool) -> None:
     graph = large_graph()
     features, dense = features_of(graph, sparse)
     subgraphs = Subgraphs.of(csr(graph), 6, 0.15)
-    view = drawn(sampler(subgraphs, features))
+    view = sample(sampler(graph, features))
     parts = each_normalised(graph, subgraphs, view)
     encoder = GCN(12, 5, torch.Generator().manual_seed(0))
     weight, bias = encoder.weight.detach().numpy(), encoder.bias.detach().numpy()
@@ -322,51 +337,49 @@ def test_the_encoders_contexts_are_too(scope: Scope, sparse: bool) -> None:
 
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("self_loops", [0.5, 1.0, 2.0])
-def test_in_the_view_of_centres_a_node_sees_what_it_sees_in_its_own_subgraph(
+def test_for_inference_a_node_is_encoded_within_its_own_subgraph(
     self_loops: float, sparse: bool
 ) -> None:
     graph = large_graph()
     features, dense = features_of(graph, sparse)
     subgraphs = Subgraphs.of(csr(graph), 4, 0.15)
-    view = centre_view(subgraphs, csr(graph), features, self_loops)
+    view = inference_view(graph, features, self_loops)
     weight = torch.randn(12, 4, generator=torch.Generator().manual_seed(0))
-    found = view.convolve(weight)
-    assert found.shape == (30, 4)
+    convolved = view.convolve(weight)
+    assert convolved.shape == (30, 4)
     for node in range(30):
         nodes = members(subgraphs, node)
         part = reference.normalised_adjacency(induced(graph, nodes), self_loops)
         expected = (part @ dense[nodes] @ weight.numpy())[0]
-        np.testing.assert_allclose(found[node], expected, atol=1e-5)
+        np.testing.assert_allclose(convolved[node], expected, atol=1e-5)
     whole = reference.normalised_adjacency(graph, self_loops)
-    assert not np.allclose(found, whole @ dense @ weight.numpy(), atol=1e-2)
+    assert not np.allclose(convolved, whole @ dense @ weight.numpy(), atol=1e-2)
 
 
-def test_it_sees_what_it_sees_among_the_sampled_subgraphs() -> None:
+def test_for_inference_a_node_is_encoded_as_in_training() -> None:
     graph = large_graph()
     features, _ = features_of(graph, True)
-    subgraphs = Subgraphs.of(csr(graph), 6, 0.15)
-    view = drawn(sampler(subgraphs, features))
+    view = sample(sampler(graph, features))
     encoder = GCN(12, 5, torch.Generator().manual_seed(0))
-    everywhere = encoder(centre_view(subgraphs, csr(graph), features, 1.5))
-    torch.testing.assert_close(view.compared(encoder(view)), everywhere[centres_of(view)])
+    everywhere = encoder(inference_view(graph, features, 1.5, size=6))
+    torch.testing.assert_close(view.select_anchors(encoder(view)), everywhere[anchors_of(view)])
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-def test_contexts_in_the_view_of_centres_are_those_of_the_graph(scope: Scope) -> None:
+def test_for_inference_contexts_are_those_of_the_graph(scope: Scope) -> None:
     graph = large_graph()
-    subgraphs = Subgraphs.of(csr(graph), 4, 0.15)
-    view = centre_view(subgraphs, csr(graph), features_of(graph, True)[0], 2.0)
+    view = inference_view(graph, features_of(graph, True)[0], 2.0)
     hidden = torch.randn(30, 5, generator=torch.Generator().manual_seed(0))
     whole = [reference.normalised_adjacency(graph, 2.0)]
     expected = slow_contexts(whole, hidden.double().numpy(), scope)
     np.testing.assert_allclose(view.contexts(scope)(hidden), expected, atol=1e-5)
-    assert view.compared(hidden) is hidden
+    assert view.select_anchors(hidden) is hidden
 
 
-def test_a_hub_has_a_subgraph_too() -> None:
+def test_the_subgraph_of_a_hub_is_complete() -> None:
     nodes = np.arange(1, 6001)
     edges = [np.stack([np.zeros_like(nodes), nodes]), np.stack([nodes, np.roll(nodes, 1)])]
     rows, columns = np.concatenate(edges, axis=1)
     upper = sp.csr_array((np.ones(rows.size), (rows, columns)), shape=(6001, 6001))
-    found = Subgraphs.of(sp.csr_array(upper + upper.T), 20, 0.15)
-    assert np.diff(found.starts)[0] == 20
+    subgraphs = Subgraphs.of(sp.csr_array(upper + upper.T), 20, 0.15)
+    assert np.diff(subgraphs.starts)[0] == 20

@@ -28,19 +28,19 @@ def adjacency_of(
     q=st.sampled_from([0.2, 1.0, 8.0]),
     seed=st.integers(0, 4),
 )
-def test_walks_go_along_edges_from_every_node_that_has_one(
+def test_walks_follow_edges_from_every_node_that_has_one(
     length: int, p: float, q: float, seed: int
 ) -> None:
     graph = make_graph(30, seed=seed)
     walks = Walker(graph.adjacency, p, q).walks(length, np.random.default_rng(seed))
-    joined = graph.adjacency.toarray() > 0
-    assert all(joined[walks[:, i], walks[:, i + 1]].all() for i in range(length - 1))
+    connected = graph.adjacency.toarray() > 0
+    assert all(connected[walks[:, i], walks[:, i + 1]].all() for i in range(length - 1))
     np.testing.assert_array_equal(
         np.sort(walks[:, 0]), np.flatnonzero(np.diff(graph.adjacency.indptr))
     )
 
 
-def test_a_node_without_neighbours_is_in_no_walk() -> None:
+def test_an_isolated_node_is_in_no_walk() -> None:
     walks = Walker(adjacency_of([[0, 1], [3, 4]])).walks(6, np.random.default_rng(0))
     assert set(walks.ravel().tolist()) == {0, 1, 3, 4}
 
@@ -50,7 +50,7 @@ def test_a_node_without_neighbours_is_in_no_walk() -> None:
 def test_steps_have_the_published_probabilities(
     p: float, q: float, weights: list[float] | None
 ) -> None:
-    """Each step from t over v against `alpha(t, x) w(v, x)`, node by node as it is printed."""
+    """Each step from t over v to x against `alpha(t, x) w(v, x)`, node by node."""
     adjacency = adjacency_of(LOLLIPOP, weights)
     dense = adjacency.toarray()
     walker, rng = Walker(adjacency, p, q), np.random.default_rng(0)
@@ -70,7 +70,7 @@ def test_steps_have_the_published_probabilities(
             assert abs(counts[x] / total - expected[x]) < 5 * error + 1e-9, (t, v, x)
 
 
-def test_a_walk_that_hardly_returns_hardly_returns() -> None:
+def test_large_p_makes_returns_rare_and_small_p_frequent() -> None:
     graph = make_graph(60)
     away, back = (
         Walker(graph.adjacency, p, 1.0).walks(30, np.random.default_rng(0)) for p in (50.0, 0.02)
@@ -80,7 +80,7 @@ def test_a_walk_that_hardly_returns_hardly_returns() -> None:
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 3.0, 0.5, 2.0, 0.25]])
-def test_walkers_drawn_from_all_neighbours_have_the_same_probabilities(
+def test_exact_sampling_has_the_same_probabilities(
     weights: list[float] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ugcl.views.walks.PROPOSALS", 0)
@@ -89,7 +89,7 @@ def test_walkers_drawn_from_all_neighbours_have_the_same_probabilities(
 
 
 @pytest.mark.parametrize(("p", "q"), [(1e6, 1.0), (1e6, 1e6), (1e-6, 1.0), (1.0, 1e-6)])
-def test_a_walk_that_can_only_go_back_goes_back(p: float, q: float) -> None:
+def test_at_a_leaf_a_walk_goes_back_however_unlikely(p: float, q: float) -> None:
     adjacency = adjacency_of([[0, 1], [1, 2]], size=3)
     walks = Walker(adjacency, p, q).walks(40, np.random.default_rng(0))
     assert walks.shape == (3, 40)

@@ -1,5 +1,5 @@
-"""The one exception that a user is meant to read."""
+"""The exception of the library for invalid input."""
 
 
 class UGCLError(ValueError):
-    """A mistake in what was asked for, told in one sentence that says what to do about it."""
+    """Exception for invalid input; the message says what is wrong and what to do."""

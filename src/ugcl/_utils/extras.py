@@ -1,4 +1,4 @@
-"""Libraries that the package does without where they are not asked for."""
+"""Optional dependencies."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ugcl._utils.errors import UGCLError
 
 
 def required(module: str, what: str, extra: str = "baselines") -> Any:
-    """A module of a library that something needs, or an error that says how to get it.
+    """Import a module of an optional dependency, or raise an error that says what to install.
 
     Args:
         module: the module.
-        what: what needs it.
-        extra: the extra of the package that brings it.
+        what: the feature that needs it.
+        extra: the extra of this package that installs it.
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name != module.partition(".")[0]:
-            raise  # it is there and broken
+            raise  # installed, but broken
         raise UGCLError(
             f"{what} needs {module.partition('.')[0]}, which is not installed: "
             f"pip install 'ugcl[{extra}]'"

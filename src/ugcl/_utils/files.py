@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Atomic writes: a reader never sees half of a file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,31 @@ from typing import Any
 import numpy as np
 
 from ugcl._utils.errors import UGCLError
+from ugcl.typing import CSRMatrix
 
 LARGE = 2**24
 SAMPLE = 2**20
-WORTHWHILE = 0.75
-"""Arrays of at least `LARGE` bytes are compressed if a sample of them shrinks to this share."""
+MAX_RATIO = 0.75
+"""Arrays of at least `LARGE` bytes are compressed if `SAMPLE` bytes shrink to this fraction."""
+
+READ_ERRORS = (
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""Exceptions of NumPy, SciPy and PyArrow for files that are damaged or in another format."""
 
 
 @contextlib.contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it takes the place of `path` if all goes well."""
+    """Yield a temporary path in the same folder, which replaces `path` if no error is raised."""
     temporary: Path | None = None
     try:
         handle, name = tempfile.mkstemp(
@@ -37,8 +52,8 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except OSError as error:
         raise UGCLError(
-            f"cannot write {path} ({error.strerror or error}): choose a place that exists, is "
-            "writable and has room"
+            f"cannot write {path} ({error.strerror or error}): choose a folder that exists, is "
+            "writable and has free space"
         ) from error
     finally:
         if temporary is not None:
@@ -46,12 +61,12 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a file that cannot be written, before the work that fills it."""
+    """Raise an error if a file cannot be written; call it before long computations."""
     if path.is_dir():
         raise UGCLError(f"{path} is a folder: name a file to write")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise UGCLError(
-            f"cannot write {path}: the folder {path.parent} is not there or not writable"
+            f"cannot write {path}: the folder {path.parent} does not exist or is not writable"
         )
 
 
@@ -62,7 +77,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` atomically, as JSON that a person can read."""
+    """Write `value` atomically, as indented JSON."""
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -72,38 +87,38 @@ def write_npy(path: Path, array: np.ndarray) -> None:
         np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-def write_csr(path: Path, matrix: Any) -> None:
+def write_csr(path: Path, matrix: CSRMatrix) -> None:
     """Write a SciPy CSR matrix atomically, as an `.npz` that `scipy.sparse.load_npz` reads."""
     arrays = {name: getattr(matrix, name) for name in ("indices", "indptr", "data")}
-    about = {"format": np.array(b"csr"), "shape": np.array(matrix.shape), "_is_array": np.array(1)}
-    write_npz(path, arrays | about)
+    header = {"format": np.array(b"csr"), "shape": np.array(matrix.shape), "_is_array": np.array(1)}
+    write_npz(path, arrays | header)
 
 
 def write_npz(path: Path, arrays: Mapping[str, np.ndarray], *, compressed: bool = True) -> None:
     """Write arrays atomically as an `.npz` without pickles.
 
-    Unlike `numpy.savez_compressed`, equal arrays give equal bytes: the members carry no time. A
-    large array that hardly shrinks, such as one of random numbers, is stored as it is.
+    Unlike with `numpy.savez_compressed`, equal arrays give equal bytes: the members have no
+    timestamp. Large arrays that hardly compress, such as random numbers, are stored uncompressed.
     """
     with atomic(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-            deflated = compressed and _shrinks(array)
-            member.compress_type = zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
+            deflate = compressed and _is_compressible(array)
+            member.compress_type = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
             with archive.open(member, "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
 
 
-def _shrinks(array: np.ndarray) -> bool:
-    """Whether compressing is worth the time: tells by the beginning of a large array."""
+def _is_compressible(array: np.ndarray) -> bool:
+    """Return whether compression is worth the time, judged by the beginning of a large array."""
     if array.nbytes < LARGE:
         return True
     sample = array.reshape(-1)[: SAMPLE // array.itemsize].tobytes()
-    return len(zlib.compress(sample)) < WORTHWHILE * len(sample)
+    return len(zlib.compress(sample)) < MAX_RATIO * len(sample)
 
 
 def _umask() -> int:
-    """The process's file mode mask (there is no call that only reads it)."""
+    """Return the file mode mask of the process (no system call only reads it)."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

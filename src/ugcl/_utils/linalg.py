@@ -15,23 +15,24 @@ RIDGE = (1e-4, 1e-3, 1e-2, 1e-1)
 
 
 def dense_rows(rows: Any) -> npt.NDArray[Any]:
-    """Rows of a dense or sparse matrix, as an array."""
+    """Return rows of a dense or sparse matrix as an array."""
     return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
 
 
 def ridge_path(
-    train: npt.NDArray[np.float32], targets: npt.NDArray[np.float32], held: npt.NDArray[np.float32]
+    train: npt.NDArray[np.float32], targets: npt.NDArray[np.float32], test: npt.NDArray[np.float32]
 ) -> Iterator[npt.NDArray[np.float32]]:
-    """Predictions for `held` at every penalty, by the smaller of the two Gram matrices.
+    """Yield ridge-regression predictions for `test` at every penalty of `RIDGE`.
 
-    `held X^T (X X^T + p I)^-1 Y` or `held (X^T X + p I)^-1 X^T Y`, all centred.
+    `test X^T (X X^T + p I)^-1 Y` or `test (X^T X + p I)^-1 X^T Y`, by the smaller Gram
+    matrix, all centred.
     """
     mean, offset = train.mean(axis=0), targets.mean(axis=0)
-    train, held, targets = train - mean, held - mean, targets - offset
+    train, test, targets = train - mean, test - mean, targets - offset
     if train.shape[0] < train.shape[1]:
-        gram, right, left = train @ train.T, targets, held @ train.T
+        gram, right, left = train @ train.T, targets, test @ train.T
     else:
-        gram, right, left = train.T @ train, train.T @ targets, held
+        gram, right, left = train.T @ train, train.T @ targets, test
     scale = float(np.trace(gram)) or 1.0
     for penalty in RIDGE:
         shifted = gram + penalty * scale * np.eye(gram.shape[0], dtype=np.float32)

@@ -1,27 +1,29 @@
-"""What is costly to find out about a graph is found out once: for training and for embedding."""
+"""Cache of expensive results about a matrix, shared by training and embedding."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from ugcl.typing import CSRMatrix
 
 T = TypeVar("T")
 
-_known: dict[tuple[int, Hashable], Any] = {}
+_cache: dict[tuple[int, Hashable], object] = {}
 
 
-def remembered(adjacency: Any, key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` makes of a matrix that nobody changes; held as long as the matrix is.
+def cached_on(matrix: CSRMatrix, key: Hashable, compute: Callable[[], T]) -> T:
+    """Return `compute()`, cached for as long as the matrix lives; the matrix must not change.
 
     Args:
-        adjacency: the matrix.
+        matrix: the matrix that the result belongs to.
         key: what else the result depends on.
-        make: called the first time.
+        compute: called the first time.
     """
-    place = id(adjacency), key
-    if place not in _known:
-        _known[place] = make()
-        weakref.finalize(adjacency, _known.pop, place, None)
-    found: T = _known[place]
-    return found
+    entry = id(matrix), key
+    if entry not in _cache:
+        _cache[entry] = compute()
+        weakref.finalize(matrix, _cache.pop, entry, None)
+    result: T = _cache[entry]  # type: ignore[assignment]
+    return result

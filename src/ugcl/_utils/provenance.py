@@ -1,4 +1,4 @@
-"""Which code computed a result."""
+"""The version of the code that computed a result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @cache
 def source_commit() -> str:
-    """The commit of the code that runs, "+" where the package differs; "" outside a checkout."""
+    """Return the commit of the running code, with "+" where it differs; "" outside a checkout."""
     here = Path(__file__)
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return ""

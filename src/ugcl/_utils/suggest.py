@@ -1,4 +1,4 @@
-"""A helpful word to someone who has misspelt a name."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import difflib
 from collections.abc import Iterable
 
 
-def unknown(what: str, name: str, known: Iterable[str], most: int | None = None) -> str:
-    """A sentence: there is no such thing; did you mean, or these are the ones there are.
+def unknown(what: str, name: str, choices: Iterable[str], max_listed: int | None = None) -> str:
+    """Return the message for an unknown name: the closest choice, or the choices.
 
     Args:
-        what: what kind of thing.
-        name: what was asked for.
-        known: those that there are.
-        most: how many of them are named at most; by default all.
+        what: kind of thing, for example "preset".
+        name: the unknown name.
+        choices: the valid names.
+        max_listed: how many choices to list at most; by default all.
     """
-    names = list(known)
+    names = list(choices)
     close = difflib.get_close_matches(name.lower(), names, n=1)
-    listed = ", ".join(names[:most]) + (", ..." if most is not None and len(names) > most else "")
+    listed = ", ".join(names[:max_listed]) + ", ..." * (len(names[:max_listed]) < len(names))
     hint = f"did you mean '{close[0]}'?" if close else f"there are: {listed}"
     return f"there is no {what} called '{name}'; {hint}"

@@ -1,4 +1,4 @@
-"""What `ugcl bench` measures: the step against the arithmetic that it needs, and how it grows."""
+"""The measurements of `ugcl bench`: time and memory of training, embedding and loading."""
 
 from ugcl.bench.load import bench_load
 from ugcl.bench.machine import machine

@@ -1,58 +1,88 @@
-"""Measurements that need a process of their own: the most memory that it ever held."""
+"""Measurements of peak memory, each in a fresh process."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from ugcl._utils.errors import UGCLError
 from ugcl.bench.timing import seconds
 from ugcl.data import load_graph, split_of
-from ugcl.engine import kept_memory, new_optimizer, step
+from ugcl.engine import Trainer, keep_memory
 from ugcl.graph import Graph
-from ugcl.methods import METHODS, Shape, TrainedSettings
+from ugcl.methods import DEFAULT_PRESET, get_method
 from ugcl.nn.blocked import WIDTH
 from ugcl.scope import normalised_adjacency
-from ugcl.selection import resolve_scope
 from ugcl.sparse import SparseMatrix, multiply
-
-DEFAULTS: dict[str, Any] = {"method": "ugcl", "steps": 4, "then_embed": False, "data_root": None}
-"""What a task does unless it is asked for something else."""
 
 _CODE = "from ugcl.bench.child import main; main()"
 
 
-def in_fresh_process(task: str, **arguments: Any) -> dict[str, Any]:
-    """Run a task, `train`, `embed` or `load`, in a new process.
+def in_fresh_process(
+    task: Literal["train", "embed", "load"],
+    graph: str,
+    *,
+    method: str = "ugcl",
+    preset: str = DEFAULT_PRESET,
+    params: Mapping[str, Any] | None = None,
+    steps: int = 4,
+    then_embed: bool = False,
+    data_root: str | None = None,
+    threads: int | None = None,
+) -> dict[str, Any]:
+    """Run a task in a new process.
+
+    Args:
+        task: train, embed with the untrained model, or load the graph.
+        graph: a data set's name or a path.
+        method: the method's name.
+        preset: the preset.
+        params: settings that differ from it.
+        steps: training steps.
+        then_embed: whether to embed after training.
+        data_root: the folder of raw data sets.
+        threads: CPU threads; by default as many as this process uses.
 
     Returns:
-        `peak_bytes`, the most memory it held above what it held after importing (None where the
-        operating system is not Linux). For `train` also `step_seconds`, of the last step. For
-        `embed` also `seconds`, `embed_bytes`, the most above what it held with the graph loaded,
-        and `products_seconds`, of its sparse products alone. For `load` also `seconds`.
+        `peak_bytes`: the peak memory less the memory after importing (None except on Linux). For
+        `train` also `step_seconds`, of the last step. For `embed` also `seconds`; `embed_bytes`,
+        the peak memory less that with the graph loaded; and `products_seconds`, of its sparse
+        products alone. For `load` also `seconds`.
     """
-    request = json.dumps({"task": task, **DEFAULTS, **arguments})
-    done = subprocess.run([sys.executable, "-c", _CODE, request], capture_output=True, text=True)
-    if done.returncode < 0:
+    request = {
+        "task": task,
+        "graph": graph,
+        "method": method,
+        "preset": preset,
+        "params": dict(params or {}),
+        "steps": steps,
+        "then_embed": then_embed,
+        "data_root": data_root,
+        "threads": threads or torch.get_num_threads(),
+    }
+    process = subprocess.run(
+        [sys.executable, "-c", _CODE, json.dumps(request)], capture_output=True, text=True
+    )
+    if process.returncode < 0:
         raise UGCLError(
-            "the process that measures memory was killed, probably for want of memory: use "
+            "the process that measures memory was killed, probably because memory ran out: use "
             "smaller settings or a larger machine"
         )
-    if done.returncode:
-        raise UGCLError(done.stderr.strip().splitlines()[-1])
-    measured: dict[str, Any] = json.loads(done.stdout)
+    if process.returncode:
+        raise UGCLError(process.stderr.strip().splitlines()[-1])
+    measured: dict[str, Any] = json.loads(process.stdout)
     return measured
 
 
 def main() -> None:
-    """What the new process does."""
+    """Measure and print in the new process."""
     try:
         print(json.dumps(_measure(json.loads(sys.argv[1]))))
     except UGCLError as error:
@@ -61,44 +91,38 @@ def main() -> None:
 
 def _measure(request: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(request["threads"])
-    _import_the_optimiser()
-    imported = _held()
-    if request["task"] == "load":
-        taken = seconds(lambda: load_graph(request["graph"]))
-        return {"seconds": taken, "peak_bytes": _above(imported)}
-    graph, method = load_graph(request["graph"], request["data_root"]), METHODS[request["method"]]
-    asked = method.resolve(request["preset"], graph, request["given"])
-    settings, _ = resolve_scope(asked, graph)
-    if method.supervised:
-        graph = replace(graph, splits=split_of(graph)[0])
-    model = method.build(Shape.of(graph), settings, 0)
-    model.prepare(graph)
+    _import_optimizer()
+    imported = _resident_bytes()
     measured: dict[str, Any] = {}
+    if request["task"] == "load":
+        measured["seconds"] = seconds(lambda: load_graph(request["graph"]))
+        return measured | {"peak_bytes": _peak_above(imported)}
+    graph, method = load_graph(request["graph"], request["data_root"]), request["method"]
+    if get_method(method).supervised:
+        graph = replace(graph, splits=split_of(graph)[0])
+    trainer = Trainer(method, graph, preset=request["preset"], device="cpu", **request["params"])
+    model, settings = trainer.model, trainer.settings.values()
     if request["task"] == "train":
-        assert isinstance(settings, TrainedSettings)
-        with kept_memory():
-            loss_of, optimizer = model.loss_fn(graph, "cpu"), new_optimizer(model, settings)
-            for epoch in range(request["steps"]):
-                measured["step_seconds"] = seconds(partial(step, loss_of, optimizer, epoch))
-        del loss_of, optimizer
+        with keep_memory():
+            for _ in range(request["steps"]):
+                measured["step_seconds"] = seconds(trainer.step)
+        del trainer
         if request["then_embed"]:
             model.embed(graph, "cpu")
     else:
-        loaded = _held()
+        loaded = _resident_bytes()
         measured["seconds"] = min(seconds(lambda: model.embed(graph, "cpu")) for _ in range(3))
-        measured["embed_bytes"] = _above(loaded)
-        measured["products_seconds"] = _products(
-            graph, request["given"]["hidden"] * request["given"]["scope"]
-        )
-    return measured | {"peak_bytes": _above(imported)}
+        measured["embed_bytes"] = _peak_above(loaded)
+        measured["products_seconds"] = _products(graph, settings["hidden"] * settings["scope"])
+    return measured | {"peak_bytes": _peak_above(imported)}
 
 
 def _products(graph: Graph, columns: int) -> float:
-    """Seconds of the sparse products alone that embedding needs: `A X` and the contextual steps.
+    """Time the sparse products that embedding needs, `A X` and the powers, without the rest.
 
     Args:
         graph: the graph, with dense X.
-        columns: of all contextual steps together, n times the width.
+        columns: columns of all powers together, n times the width.
     """
     adjacency = normalised_adjacency(graph.adjacency)
     matrix = SparseMatrix.from_scipy(adjacency, symmetric=True).matrix
@@ -107,22 +131,22 @@ def _products(graph: Graph, columns: int) -> float:
     return once * (graph.num_features + columns) / WIDTH
 
 
-def _import_the_optimiser() -> None:
-    """PyTorch imports some hundred modules in the first step of an optimiser."""
+def _import_optimizer() -> None:
+    """Take an optimizer step: PyTorch imports some hundred modules in the first one."""
     parameter = torch.nn.Parameter(torch.zeros(1))
     parameter.grad = torch.zeros(1)
     torch.optim.Adam([parameter], fused=True).step()
 
 
-def _held() -> int | None:
-    """Bytes that this process holds now."""
+def _resident_bytes() -> int | None:
+    """Return the memory of this process now."""
     return _status("VmRSS:")
 
 
-def _above(level: int | None) -> int | None:
-    """The most bytes that this process ever held, above a level.
+def _peak_above(level: int | None) -> int | None:
+    """Return the peak memory of this process above a level.
 
-    Not by `ru_maxrss`, which a new process inherits from the one that started it.
+    Not `ru_maxrss`, which a new process inherits from its parent.
     """
     peak = _status("VmHWM:")
     return None if peak is None or level is None else peak - level

@@ -1,4 +1,4 @@
-"""How long a file of edges takes to become a graph, and how much memory."""
+"""Time and memory of loading a graph from a file of edges."""
 
 from __future__ import annotations
 
@@ -9,43 +9,41 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import torch
 
 from ugcl.bench.child import in_fresh_process
+from ugcl.typing import NodeIndices
 
 KINDS = ("numbers", "weights", "text")
-"""Ids that are whole numbers, the same with weights, and ids that are text."""
+"""Integer ids, integer ids with edge weights, and text ids."""
 
 
 def bench_load(*, edges: int = 10_000_000, nodes: int = 1_000_000) -> dict[str, Any]:
-    """Time the loading of random edges from Parquet, features being made of them.
+    """Time the loading of random edges from Parquet; features are computed from the edges.
 
     Args:
-        edges: how many.
-        nodes: how many nodes they join.
+        edges: number of edges.
+        nodes: number of nodes.
 
     Returns:
-        `rows`, each with `ids`, `seconds` and `peak_bytes`, above what importing takes.
+        `rows`, each with `ids`, `seconds` and `peak_bytes`.
     """
     rng = np.random.default_rng(0)
-    ends = [rng.integers(0, nodes, edges) for _ in range(2)]
+    endpoints = [rng.integers(0, nodes, edges) for _ in range(2)]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for kind in KINDS:
             path = Path(folder) / f"{kind}.parquet"
-            _write(path, kind, ends, nodes)
-            threads = torch.get_num_threads()
-            found = in_fresh_process("load", graph=str(path), threads=threads)
-            rows.append({"ids": kind, **found})
+            _write(path, kind, endpoints, nodes)
+            rows.append({"ids": kind, **in_fresh_process("load", str(path))})
             path.unlink()
     return {"edges": edges, "nodes": nodes, "rows": rows}
 
 
-def _write(path: Path, kind: str, ends: list[Any], nodes: int) -> None:
-    columns: dict[str, Any] = dict(zip(("source", "target"), ends, strict=True))
+def _write(path: Path, kind: str, endpoints: list[NodeIndices], nodes: int) -> None:
+    columns: dict[str, Any] = dict(zip(("source", "target"), endpoints, strict=True))
     if kind == "text":
         names = np.array([f"node-{i:08d}" for i in range(nodes)])
         columns = {name: names[numbers] for name, numbers in columns.items()}
     if kind == "weights":
-        columns["weight"] = np.random.default_rng(1).random(ends[0].size)
+        columns["weight"] = np.random.default_rng(1).random(endpoints[0].size)
     pq.write_table(pa.table(columns), path)

@@ -1,4 +1,4 @@
-"""What the measurements were made on."""
+"""Description of the machine, recorded with the measurements."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import torch
 
 import ugcl
-from ugcl._utils.kernels import plain
 from ugcl._utils.provenance import source_commit
+from ugcl.nn.kernels import plain
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores, memory and versions."""
+    """Return processor, cores, memory and versions."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

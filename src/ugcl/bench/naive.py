@@ -1,7 +1,4 @@
-"""The step as one would write it down: dense matrices, every line a line of the paper.
-
-It is what the kernels are measured against, and what tests hold them to.
-"""
+"""UGCL's training step in dense matrices, formula by formula: the reference for the kernels."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from ugcl.losses import unit_rows
 from ugcl.methods.ugcl import UGCLSettings
+from ugcl.nn import unit_rows
 
 
 def naive_loss(
@@ -21,34 +18,34 @@ def naive_loss(
     settings: UGCLSettings,
     negatives: Tensor | None = None,
 ) -> Tensor:
-    """UGCL's loss on a sample: all S x S similarities, within the patch view and across the views.
+    """Return UGCL's loss from all S x S similarities, within the patch view and across the views.
 
     Args:
-        adjacency: the normalised adjacency of the sample, S x S.
+        adjacency: the normalised adjacency of the sampled subgraph, S x S.
         features: X, S x D.
-        parameters: weights, biases and slopes of the two encoders, by name.
-        settings: scope, context and temperature are read.
-        negatives: the rows that stand for all others; None for all.
+        parameters: weight, bias and slope of `encoder` and `context_encoder`, by name.
+        settings: the settings, of which scope, context and temperature are used.
+        negatives: rows that all nodes share as negatives; None for all rows.
     """
 
-    def encode(which: str) -> Tensor:
-        linear = adjacency @ (features @ parameters[f"{which}.weight"])
+    def encode(encoder: str) -> Tensor:
+        linear = adjacency @ (features @ parameters[f"{encoder}.weight"])
         return torch.nn.functional.prelu(
-            linear + parameters[f"{which}.bias"], parameters[f"{which}.slope"]
+            linear + parameters[f"{encoder}.bias"], parameters[f"{encoder}.slope"]
         )
 
-    patch, context = encode("primary"), encode("auxiliary")
+    patch, context = encode("encoder"), encode("context_encoder")
     assert isinstance(settings.scope, int)
     for _ in range(settings.scope):
-        moved = adjacency @ context
-        context = (context + moved) / 2 if settings.context == "lazy" else moved
+        propagated = adjacency @ context
+        context = (context + propagated) / 2 if settings.context == "lazy" else propagated
     patch, context = unit_rows(patch), unit_rows(context)
     within = (patch @ patch.T / settings.temperature).exp()
     across = (patch @ context.T / settings.temperature).exp()
-    others = 1 - torch.eye(patch.shape[0], dtype=patch.dtype)
+    is_negative = 1 - torch.eye(patch.shape[0], dtype=patch.dtype)
     if negatives is not None:
-        within, others = within[:, negatives], others[:, negatives]
-    scale = (patch.shape[0] - 1) / others.sum(dim=1)
-    denominator = scale * (within * others).sum(dim=1)
+        within, is_negative = within[:, negatives], is_negative[:, negatives]
+    scale = (patch.shape[0] - 1) / is_negative.sum(dim=1)
+    denominator = scale * (within * is_negative).sum(dim=1)
     loss: Tensor = -(across.diag() / denominator).log().mean()
     return loss

@@ -1,4 +1,4 @@
-"""The suite as a picture: parts of the step as stacked bars, and how it grows."""
+"""Plot of the benchmark suite: parts of the step as stacked bars, and growth curves."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ BELOW: dict[str, Any] = {
     "loc": "upper center",
     "bbox_to_anchor": (0.5, -0.13),
 }
-"""Where a legend hides nothing."""
+"""A legend below the axes."""
 
 COLOURS = ("#9aa5b1", "#3e7cb1", "#81c3d7", "#e07a5f", "#8a5a83", "#c9b458")
 
 
 def plot_suite(result: dict[str, Any], path: Path) -> None:
-    """Draw the results of `bench_suite` into a file."""
+    """Plot the results of `bench_suite` into a file."""
     check_plotting(path)
     from matplotlib.figure import Figure
 
@@ -50,17 +50,16 @@ def plot_suite(result: dict[str, Any], path: Path) -> None:
 
 
 def _parts(axis: Any, steps: list[dict[str, Any]]) -> None:
-    names = [f"{row['graph']}\n{row['settings']}" for row in steps]
+    names = [f"{row['graph']}\n{row['preset']}" for row in steps]
     bottom = [0.0] * len(steps)
     for part, colour in zip(PARTS, COLOURS, strict=True):
         heights = [row["parts_mm"][part] * row["mm_seconds"] / _step(row) for row in steps]
         axis.bar(names, heights, bottom=bottom, label=part, color=colour)
         bottom = [below + height for below, height in zip(bottom, heights, strict=True)]
     for place, row in enumerate(steps):
-        axis.text(
-            place, bottom[place] + 0.01, f"{1000 * _step(row):.0f} ms", ha="center", fontsize=8
-        )
-    axis.set(title="parts of the step", ylabel="share of the step", ylim=(0, max(bottom) * 1.1))
+        text = f"{1000 * _step(row):.0f} ms"
+        axis.text(place, bottom[place] + 0.01, text, ha="center", fontsize=8)
+    axis.set(title="parts of the step", ylabel="fraction of the step", ylim=(0, max(bottom) * 1.1))
     axis.tick_params(axis="x", labelsize=8)
     axis.legend(**BELOW, ncols=3)
 

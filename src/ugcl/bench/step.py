@@ -1,7 +1,8 @@
-"""The step of training, in units of the one matrix product that it cannot do without."""
+"""Time and memory of a training step of UGCL, in units of the matrix product that it needs."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,180 +16,178 @@ from ugcl.bench.child import in_fresh_process
 from ugcl.bench.naive import naive_loss
 from ugcl.bench.timing import medians, seconds
 from ugcl.data import load_graph
-from ugcl.engine import kept_memory, new_optimizer, step
-from ugcl.graph import Graph
-from ugcl.losses import cosine, cosine_contrast
-from ugcl.methods import METHODS, RecipeModel, Shape
+from ugcl.engine import Trainer, keep_memory
+from ugcl.losses import Batch, cosine
+from ugcl.losses.loss import sample_negatives
+from ugcl.methods.models.ssl import SSLModel
 from ugcl.methods.ugcl import UGCLSettings
-from ugcl.selection import resolve_scope
+from ugcl.typing import Features
 from ugcl.views import Subsampler
 
-PARTS = ("sample", "encode", "propagate", "objective", "backward", "optimiser")
+logger = logging.getLogger(__name__)
+
+PARTS = ("sample", "encode", "propagate", "loss", "backward", "optimizer")
 
 
-@kept_memory()
+@keep_memory()
 def bench_step(
     graph: str,
     preset: str,
     *,
-    given: Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
     naive: bool = True,
     data_root: str | None = None,
-    tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
-    """Measure a step of UGCL on a graph with the settings of a preset.
+    """Measure a training step of UGCL on a graph.
 
     Args:
         graph: a data set's name or a path.
-        preset: which preset.
-        given: settings that differ from it.
-        naive: also time the naive dense step.
+        preset: the preset.
+        params: settings that differ from it.
+        naive: whether to time the naive dense step, too.
         data_root: the folder of raw data sets.
-        tell: is told what takes time.
 
     Returns:
-        `mm_seconds`, the time of one bare product of S x D by D x S; `step_mm`, `objective_mm` and
-        `naive_mm`, the times of the whole step, of the objective with its gradient and of the naive
-        step in units of it; `parts_mm`, those of the parts of the step; `peak_bytes`, the most
-        memory that a process held in training above what it held after importing (None where the
-        operating system is not Linux), and `peak_arrays`, the same in units of one S x D array;
-        `objective_unblocked_mm`, with all negatives, the time of the objective as a single strip,
-        which holds all S x S similarities.
+        `mm_seconds`, the time of one bare product of S x D by D x S. In units of it: `step_mm`, the
+        whole step; `loss_mm`, the loss with its gradient; `loss_unblocked_mm`, the same with all
+        negatives as a single strip, which stores all S x S similarities; `naive_mm`, the naive
+        step; `parts_mm`, the parts of the step. `peak_bytes`, the peak memory of training less
+        that after importing (None except on Linux), and `peak_arrays`, the same in units of one
+        S x D array.
     """
-    loaded = load_graph(graph, data_root)
-    method = METHODS["ugcl"]
-    method.check(loaded)
-    settings, _ = resolve_scope(method.resolve(preset, loaded, given or {}), loaded)
-    model = method.build(Shape.of(loaded), settings, 0)
-    assert isinstance(settings, UGCLSettings)
+    params = dict(params or {})
+    trainer = Trainer("ugcl", load_graph(graph, data_root), preset=preset, device="cpu", **params)
+    settings = _settings(trainer)
     if not isinstance(settings.scope, int):
-        raise UGCLError("the steps of a scope are measured: give --scope a number")
-    assert isinstance(model, RecipeModel)
-    size = loaded.num_nodes if settings.sample == "all" else settings.sample
-    tell(f"{graph}, {preset}: timing the step at S {size}, D {settings.hidden}, n {settings.scope}")
-    times = medians(_whole(model, loaded, settings, size))
+        raise UGCLError(f"`scope` must be an integer to time its powers, not {settings.scope!r}")
+    size = trainer.graph.num_nodes if settings.sample == "all" else settings.sample
+    hidden = settings.hidden
+    logger.info("%s, %s: timing S %s, D %s, n %s", graph, preset, size, hidden, settings.scope)
+    times = medians(_whole_step(trainer, size))
     unit = times["mm"]
-    parts = _parts(model, loaded, settings)
+    parts = _parts(trainer)
     if naive:
-        tell(f"{graph}, {preset}: timing the naive step")
-        times["naive"] = _naive(model, loaded, settings)
-    tell(f"{graph}, {preset}: measuring memory in a process of its own")
-    peak = in_fresh_process(
-        "train",
-        graph=graph,
-        preset=preset,
-        given=dict(given or {}),
-        data_root=data_root,
-        threads=torch.get_num_threads(),
-    )["peak_bytes"]
+        logger.info("%s, %s: timing the naive step", graph, preset)
+        times["naive"] = _naive(trainer)
+    logger.info("%s, %s: measuring memory in a fresh process", graph, preset)
+    peak = in_fresh_process("train", graph, preset=preset, params=params, data_root=data_root)[
+        "peak_bytes"
+    ]
     return {
         "graph": graph,
-        "settings": preset,
-        "changes": dict(given or {}),
+        "preset": preset,
+        "params": params,
         "S": size,
-        "D": settings.hidden,
+        "D": hidden,
         "n": settings.scope,
         "negatives": settings.negatives,
         "mm_seconds": unit,
         "step_mm": times["step"] / unit,
-        "objective_mm": times["objective"] / unit,
+        "loss_mm": times["loss"] / unit,
         "naive_mm": times["naive"] / unit if naive else None,
         "parts_mm": {name: value / unit for name, value in parts.items()},
-        "objective_unblocked_mm": (times["unblocked"] / unit if "unblocked" in times else None),
+        "loss_unblocked_mm": times["unblocked"] / unit if "unblocked" in times else None,
         "peak_bytes": peak,
-        "peak_arrays": None if peak is None else peak / (4 * size * settings.hidden),
+        "peak_arrays": None if peak is None else peak / (4 * size * hidden),
     }
 
 
-def _whole(
-    model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings, size: int
-) -> dict[str, Callable[[], object]]:
-    """What is compared: the product, the step, the objective."""
-    loss_of, optimizer = model.loss_fn(graph, "cpu"), new_optimizer(model, settings)
-    epochs = iter(range(2**62))
-    generator = torch.Generator().manual_seed(0)
+def _whole_step(trainer: Trainer, size: int) -> dict[str, Callable[[], object]]:
+    """Return what is compared: the product, the step and the loss."""
+    settings, generator = _settings(trainer), torch.Generator().manual_seed(0)
     patch, context = torch.randn(2, size, settings.hidden, generator=generator)
-    views = patch.clone().requires_grad_(), context.requires_grad_()
-    negatives = _negatives(settings, size)
-
-    def objective() -> None:
-        torch.autograd.grad(cosine_contrast(*views, settings.temperature, negatives), views)
+    loss = _loss_with_gradient(_model(trainer), patch.clone(), context)
 
     def unblocked() -> None:
-        before, cosine.STRIP = cosine.STRIP, size
+        strip, cosine.STRIP = cosine.STRIP, size
         try:
-            objective()
+            loss()
         finally:
-            cosine.STRIP = before
+            cosine.STRIP = strip
 
-    compared: dict[str, Callable[[], object]] = {
+    functions: dict[str, Callable[[], object]] = {
         "mm": lambda: torch.mm(patch, patch.T),
-        "step": lambda: step(loss_of, optimizer, next(epochs)),
-        "objective": objective,
+        "step": trainer.step,
+        "loss": loss,
     }
-    return compared if negatives is not None else compared | {"unblocked": unblocked}
+    return functions | ({"unblocked": unblocked} if settings.negatives == "all" else {})
 
 
-def _parts(
-    model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings
-) -> dict[str, float]:
-    """The median time of each part of a step, in seconds."""
-    subsampler = model.views(graph, "cpu")
-    optimizer = new_optimizer(model, settings)
-    view = subsampler.draw(subsampler.rng(0)).views[0]
-    primary, auxiliary = model.primary, model.auxiliary
-    assert auxiliary is not None
+def _loss_with_gradient(model: SSLModel, patch: Tensor, context: Tensor) -> Callable[[], object]:
+    """Return the function that computes the loss of two S x D views and its gradient."""
+    views = [patch.detach().requires_grad_(), context.detach().requires_grad_()]
+    batch = Batch(patches=views[:1], contexts=views[1:], rng=np.random.default_rng(0))
+    return lambda: torch.autograd.grad(model.loss(batch), views)
+
+
+def _parts(trainer: Trainer) -> dict[str, float]:
+    """Return the median seconds of each part of a step."""
+    model, views, optimizer = _model(trainer), _bound_views(trainer), trainer.state.optimizer
+    encoder, context_encoder = model.encoder, model.context_encoder
+    assert context_encoder is not None
     assert optimizer is not None
-    patch, context = primary(view), auxiliary.context(view, model.scope)
-    negatives = _negatives(settings, patch.shape[0])
-    views = patch.detach().requires_grad_(), context.detach().requires_grad_()
+    view = views.sample(model.rng(0)).views[0]
+    patch, context = encoder(view), context_encoder.context(view, model.scope)
     gradients = torch.rand_like(patch), torch.rand_like(context)
     epochs = iter(range(2**62))
-
-    def objective() -> None:
-        torch.autograd.grad(cosine_contrast(*views, settings.temperature, negatives), views)
 
     def backward() -> None:
         optimizer.zero_grad()
         torch.autograd.backward((patch, context), gradients, retain_graph=True)
 
-    with_steps = "with steps"
     times = medians(
         {
-            "sample": lambda: subsampler.draw(subsampler.rng(next(epochs))),
-            "encode": lambda: (primary(view), auxiliary(view)),
-            with_steps: lambda: (primary(view), auxiliary.context(view, model.scope)),
-            "objective": objective,
+            "sample": lambda: views.sample(model.rng(next(epochs))),
+            "encode": lambda: (encoder(view), context_encoder(view)),
+            "encode and propagate": lambda: (
+                encoder(view),
+                context_encoder.context(view, model.scope),
+            ),
+            "loss": _loss_with_gradient(model, patch, context),
             "backward": backward,
         }
     )
-    times |= medians({"optimiser": optimizer.step})
-    times["propagate"] = max(times.pop(with_steps) - times["encode"], 0.0)
+    times |= medians({"optimizer": optimizer.step})
+    times["propagate"] = max(times["encode and propagate"] - times["encode"], 0.0)
     return {name: times[name] for name in PARTS}
 
 
-def _naive(model: RecipeModel[UGCLSettings], graph: Graph, settings: UGCLSettings) -> float:
-    """The time of a naive step, the better of two: the first one pays for fresh memory."""
-    subsampler, optimizer = model.views(graph, "cpu"), new_optimizer(model, settings)
-    assert isinstance(subsampler, Subsampler)
-    parameters = dict(model.named_parameters())
-    negatives = _negatives(settings, subsampler.size)
+def _naive(trainer: Trainer) -> float:
+    """Return the seconds of a naive step, the better of two: the first one allocates memory."""
+    model, views, optimizer = _model(trainer), _bound_views(trainer), trainer.state.optimizer
+    settings, parameters = _settings(trainer), dict(model.named_parameters())
+    assert optimizer is not None
 
-    def naive(epoch: int) -> Tensor:
-        _, adjacency, features = subsampler.cut(subsampler.rng(epoch))
-        return naive_loss(dense(adjacency), dense(features), parameters, settings, negatives)
+    def step() -> None:
+        rng = model.rng(0)
+        _, adjacency, features = views.cut(rng)
+        x = _dense(features)
+        negatives = sample_negatives(settings.negatives, x, rng)
+        optimizer.zero_grad()
+        loss = naive_loss(_dense(adjacency), x, parameters, settings, negatives)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
 
-    return min(seconds(lambda: step(naive, optimizer, 0)) for _ in range(2))
+    return min(seconds(step) for _ in range(2))
 
 
-def dense(matrix: Any) -> Tensor:
-    """A SciPy matrix or an array as a dense tensor."""
+def _settings(trainer: Trainer) -> UGCLSettings:
+    assert isinstance(trainer.settings, UGCLSettings)
+    return trainer.settings
+
+
+def _model(trainer: Trainer) -> SSLModel:
+    assert isinstance(trainer.model, SSLModel)
+    return trainer.model
+
+
+def _bound_views(trainer: Trainer) -> Subsampler:
+    model, graph = _model(trainer), trainer.graph
+    assert isinstance(model.views, Subsampler)
+    return model.views.bind(graph.adjacency, model.scaled(graph), "cpu")
+
+
+def _dense(matrix: Features) -> Tensor:
+    """Return a SciPy matrix or an array as a dense tensor."""
     array = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
     return torch.from_numpy(array.astype(np.float32))
-
-
-def _negatives(settings: UGCLSettings, size: int) -> Tensor | None:
-    if settings.negatives == "all":
-        return None
-    rng = np.random.default_rng(0)
-    return torch.from_numpy(rng.choice(size, settings.negatives, replace=False))

@@ -1,8 +1,8 @@
-"""The whole suite: every measurement, as data and as a picture."""
+"""The benchmark suite: every measurement, as JSON and as a plot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from ugcl.bench.step import bench_step
 from ugcl.data import load_graph
 from ugcl.report import check_plotting
 
+logger = logging.getLogger(__name__)
+
 STEPS = (
     ("cora", "authors", True),
     ("citeseer", "authors", True),
@@ -23,31 +25,27 @@ STEPS = (
     ("citeseer", "fast", True),
     ("pubmed", "fast", True),
 )
-"""Graph, preset, and whether the naive step is timed; PubMed's at full width takes minutes."""
+"""Graph, preset, and whether to time the naive step, which takes minutes on PubMed."""
 
 
-def bench_suite(
-    out: Path, *, data_root: str | None = None, tell: Callable[[str], None] = lambda text: None
-) -> dict[str, Any]:
-    """Measure everything into `out/bench.json` and draw `out/bench.png`.
+def bench_suite(out: Path, *, data_root: str | None = None) -> dict[str, Any]:
+    """Measure everything into `out/bench.json` and plot it into `out/bench.png`.
 
-    A data set whose files are not here and cannot be had is left out, and named with the reason.
+    A data set that cannot be loaded is skipped; `left_out` has the reason.
     """
     check_plotting(out / "bench.png")
     _make_folder(out)
     result: dict[str, Any] = {"machine": machine(), "steps": [], "left_out": {}}
     for graph, preset, naive in STEPS:
         if graph not in result["left_out"] and (reason := _missing(graph, data_root)):
-            tell(f"{graph} is left out: {reason}")
+            logger.info("%s is left out: %s", graph, reason)
             result["left_out"][graph] = reason
         if graph in result["left_out"]:
             continue
-        result["steps"].append(
-            bench_step(graph, preset, naive=naive, data_root=data_root, tell=tell)
-        )
+        result["steps"].append(bench_step(graph, preset, naive=naive, data_root=data_root))
         write_json(out / "bench.json", result)
-    result["scaling"] = bench_scaling(tell=tell)
-    result["embed"] = bench_embed(tell=tell)
+    result["scaling"] = bench_scaling()
+    result["embed"] = bench_embed()
     write_json(out / "bench.json", result)
     plot_suite(result, out / "bench.png")
     return result
@@ -66,7 +64,6 @@ def _make_folder(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UGCLError(
-            f"cannot write into {out} ({error.strerror}): name a folder that is there or can be "
-            "made"
+            f"cannot write into {out} ({error.strerror}): pass a folder that exists or can be made"
         ) from error
     check_writable(out / "bench.json")

@@ -1,4 +1,4 @@
-"""How long random walks from every node take."""
+"""Time of random walks from every node."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ugcl.data import load_graph
 from ugcl.views import Walker
 
 ORDERS = ((1.0, 1.0), (0.25, 4.0), (4.0, 0.25))
-"""Pairs of p and q: a walk that does not look back, and two that do."""
+"""Pairs of p and q: a first-order walk (DeepWalk) and two of second order (node2vec)."""
 
 
 def bench_walks(
     graph: str, *, walks: int = 10, length: int = 80, data_root: str | None = None
 ) -> dict[str, Any]:
-    """Time all walks of a graph, for some p and q.
+    """Time the walks of a graph for several p and q.
 
     Args:
         graph: a data set's name or a path.
-        walks: walks from every node.
-        length: nodes of a walk.
+        walks: number of walks from every node.
+        length: number of nodes of a walk.
         data_root: the folder of raw data sets.
 
     Returns:
@@ -33,7 +33,7 @@ def bench_walks(
     rows = []
     for p, q in ORDERS:
         walker, rng = Walker(loaded.adjacency, p, q), np.random.default_rng(0)
-        took = sum(seconds(partial(walker.walks, length, rng)) for _ in range(walks))
+        total = sum(seconds(partial(walker.walks, length, rng)) for _ in range(walks))
         steps = walks * length * int((walker.degrees > 0).sum())
-        rows.append({"p": p, "q": q, "seconds": took, "steps_per_second": steps / took})
+        rows.append({"p": p, "q": q, "seconds": total, "steps_per_second": steps / total})
     return {"graph": graph, "walks": walks, "length": length, "rows": rows}

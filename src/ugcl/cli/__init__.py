@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from collections.abc import Sequence
@@ -21,11 +22,11 @@ from ugcl.cli import (
     study,
     train,
 )
-from ugcl.cli.common import INTERRUPTED, Parser, say
+from ugcl.cli.common import INTERRUPTED, MessageHandler, Parser, say, with_options
 
 
 def build_parser() -> Parser:
-    """The parser of all commands."""
+    """Return the parser of all commands."""
     parser = Parser(
         prog="ugcl",
         description="Node representations without labels.",
@@ -54,11 +55,15 @@ def build_parser() -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; errors are one sentence on standard error and exit code 2."""
     warnings.filterwarnings("ignore", category=UserWarning, module="torch")
+    logger = logging.getLogger("ugcl")
+    handler, level = MessageHandler(), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
     try:
         arguments = build_parser().parse_args(argv)
         code: int = arguments.run(arguments)
     except UGCLError as error:
-        say(f"ugcl: {error}")
+        say(f"ugcl: {with_options(str(error))}")
         return 2
     except KeyboardInterrupt:
         say("ugcl: interrupted")
@@ -71,4 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         say(f"ugcl: {str(error).splitlines()[0] if str(error) else 'out of memory'}")
         return 2
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
     return code

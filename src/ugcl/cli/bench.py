@@ -1,4 +1,4 @@
-"""`ugcl bench`: time and memory, against the arithmetic that is needed."""
+"""`ugcl bench`: time and memory, relative to the matrix product that a step needs."""
 
 from __future__ import annotations
 
@@ -21,125 +21,135 @@ from ugcl.cli.common import (
     add_data_root,
     add_group,
     add_settings,
-    given_settings,
     integer,
+    params_of,
     print_json,
     print_table,
-    say,
     use_threads,
 )
 from ugcl.methods import DEFAULT_PRESET, METHODS
 
-STEP_EXAMPLE = "ugcl bench step citeseer --settings authors --hidden 1024"
+STEP_EXAMPLE = "ugcl bench step citeseer --preset authors --hidden 1024"
 
 
 def register(commands: Any) -> None:
-    """Add the command and what it measures."""
+    """Add the command and its subcommands."""
     kinds = add_group(
         commands,
         "bench",
-        "measure time and memory, in units of one matrix product or as ratios",
+        "measure time and memory",
         STEP_EXAMPLE,
         "WHAT",
     )
-    one = add_command(
-        kinds, "step", step, "measure a step of training, its parts and its memory", STEP_EXAMPLE
+    step_parser = add_command(
+        kinds, "step", step, "measure a training step, its parts and its memory", STEP_EXAMPLE
     )
-    one.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
-    one.add_argument(
-        "--settings",
+    step_parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
+    step_parser.add_argument(
+        "--preset",
         default=DEFAULT_PRESET,
         choices=tuple(METHODS["ugcl"].presets),
-        help=f"which preset (default: {DEFAULT_PRESET})",
+        help=f"the preset (default: {DEFAULT_PRESET})",
     )
-    one.add_argument("--no-naive", action="store_true", help="leave out the naive dense step")
-    one.set_defaults(method="ugcl")
-    add_data_root(one)
-    add_settings(one)
-    grown = add_command(
+    step_parser.add_argument(
+        "--no-naive", action="store_true", help="do not time the naive dense step"
+    )
+    step_parser.set_defaults(method="ugcl")
+    add_data_root(step_parser)
+    add_settings(step_parser)
+    add_command(
         kinds,
         "scaling",
         scaling,
-        "measure a step as nodes, edges, sample, width and scope grow one at a time",
+        "measure a training step as nodes, edges, sample, width and scope grow one at a time",
         "ugcl bench scaling",
     )
-    embedded = add_command(
+    add_command(
         kinds,
         "embed",
         embed,
         "measure embedding graphs of 10^5 to 4 x 10^7 edges",
         "ugcl bench embed",
     )
-    held = add_command(
+    memory_parser = add_command(
         kinds,
         "memory",
         memory,
-        "measure the peak memory of every method, in a process for each",
-        "ugcl bench memory cora pubmed --out memory.json --methods grace gmi --settings paper",
+        "measure the peak memory of methods, each in a fresh process",
+        "ugcl bench memory cora pubmed --out memory.json --methods grace gmi --preset paper",
     )
-    held.add_argument("graphs", nargs="+", metavar="GRAPH", help="data sets' names or files")
-    held.add_argument("--out", required=True, metavar="FILE", help="the JSON file to write")
-    held.add_argument(
-        "--methods", nargs="+", metavar="METHOD", help="which (default: all that are trained)"
+    memory_parser.add_argument(
+        "graphs", nargs="+", metavar="GRAPH", help="data sets' names or files"
     )
-    held.add_argument(
-        "--settings", default="paper", metavar="PRESET", help="which preset (default: paper)"
+    memory_parser.add_argument(
+        "--out", required=True, metavar="FILE", help="the JSON file to write"
     )
-    add_data_root(held)
-    walked = add_command(
+    memory_parser.add_argument(
+        "--methods", nargs="+", metavar="METHOD", help="methods (default: all that are trained)"
+    )
+    memory_parser.add_argument(
+        "--preset", default="paper", metavar="PRESET", help="the preset (default: paper)"
+    )
+    add_data_root(memory_parser)
+    walks_parser = add_command(
         kinds,
         "walks",
         walks,
         "measure the random walks of deepwalk and node2vec",
         "ugcl bench walks pubmed --walks 10 --length 80",
     )
-    walked.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
-    walked.add_argument(
+    walks_parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
+    walks_parser.add_argument(
         "--walks", type=integer(1), default=10, help="walks from every node (default: 10)"
     )
-    walked.add_argument(
+    walks_parser.add_argument(
         "--length", type=integer(2), default=80, help="nodes of a walk (default: 80)"
     )
-    add_data_root(walked)
-    loaded = add_command(
+    add_data_root(walks_parser)
+    load_parser = add_command(
         kinds,
         "load",
         load,
-        "measure how a Parquet file of edges is loaded",
+        "measure loading a Parquet file of edges",
         "ugcl bench load --edges 10000000",
     )
-    for option, default, words in (
-        ("--edges", 10_000_000, "how many edges"),
-        ("--nodes", 1_000_000, "how many nodes they join"),
+    for option, default, meaning in (
+        ("--edges", 10_000_000, "number of edges"),
+        ("--nodes", 1_000_000, "number of nodes"),
     ):
-        loaded.add_argument(
-            option, type=integer(2), default=default, metavar="N", help=f"{words} ({default:,})"
+        load_parser.add_argument(
+            option,
+            type=integer(2),
+            default=default,
+            metavar="N",
+            help=f"{meaning} (default: {default:,})",
         )
-    whole_suite = add_command(
+    suite_parser = add_command(
         kinds,
         "suite",
         suite,
         "measure everything, as JSON and as a plot",
         "ugcl bench suite --out benchmarks",
     )
-    whole_suite.add_argument(
-        "--out", required=True, metavar="DIR", help="where to write bench.json and bench.png"
+    suite_parser.add_argument(
+        "--out", required=True, metavar="DIR", help="folder for bench.json and bench.png"
     )
-    add_data_root(whole_suite)
-    for each in (one, grown, embedded, held, loaded, whole_suite):
-        each.add_argument("--threads", type=integer(1), help="threads (default: PyTorch's)")
+    add_data_root(suite_parser)
+    for name in ("step", "scaling", "embed", "memory", "load", "suite"):
+        kinds.choices[name].add_argument(
+            "--threads", type=integer(1), help="threads (default: PyTorch's)"
+        )
 
 
 def step(arguments: argparse.Namespace) -> int:
-    """Measure a step."""
+    """Measure a training step."""
     use_threads(arguments.threads)
     result = bench_step(
         arguments.graph,
-        arguments.settings,
-        given=given_settings(arguments, "ugcl"),
+        arguments.preset,
+        params=params_of(arguments, "ugcl"),
         naive=not arguments.no_naive,
         data_root=arguments.data_root,
-        tell=say,
     )
     if arguments.json:
         print_json({**result, "machine": machine()})
@@ -149,9 +159,9 @@ def step(arguments: argparse.Namespace) -> int:
 
 
 def scaling(arguments: argparse.Namespace) -> int:
-    """Measure how a step grows."""
+    """Measure the growth of a training step."""
     use_threads(arguments.threads)
-    result = bench_scaling(tell=say)
+    result = bench_scaling()
     if arguments.json:
         print_json({**result, "machine": machine()})
     else:
@@ -162,7 +172,7 @@ def scaling(arguments: argparse.Namespace) -> int:
 def embed(arguments: argparse.Namespace) -> int:
     """Measure embedding."""
     use_threads(arguments.threads)
-    result = bench_embed(tell=say)
+    result = bench_embed()
     if arguments.json:
         print_json({**result, "machine": machine()})
     else:
@@ -171,7 +181,7 @@ def embed(arguments: argparse.Namespace) -> int:
 
 
 def walks(arguments: argparse.Namespace) -> int:
-    """Measure random walks, which take one thread."""
+    """Measure random walks, which use one thread."""
     result = bench_walks(
         arguments.graph,
         walks=arguments.walks,
@@ -199,7 +209,7 @@ def walks(arguments: argparse.Namespace) -> int:
 
 
 def load(arguments: argparse.Namespace) -> int:
-    """Measure how edges are loaded."""
+    """Measure the loading of edges."""
     use_threads(arguments.threads)
     result = bench_load(edges=arguments.edges, nodes=arguments.nodes)
     if arguments.json:
@@ -209,7 +219,7 @@ def load(arguments: argparse.Namespace) -> int:
     print_table(
         ("ids", "seconds", "GB"),
         (
-            (row["ids"], f"{row['seconds']:.1f}", _known(row["peak_bytes"], ".2f", 1e-9))
+            (row["ids"], f"{row['seconds']:.1f}", _number(row["peak_bytes"], ".2f", 1e-9))
             for row in result["rows"]
         ),
     )
@@ -217,27 +227,26 @@ def load(arguments: argparse.Namespace) -> int:
 
 
 def memory(arguments: argparse.Namespace) -> int:
-    """Measure what methods hold."""
+    """Measure the peak memory of methods."""
     use_threads(arguments.threads)
     result = bench_memory(
         arguments.graphs,
         Path(arguments.out),
         methods=arguments.methods,
-        preset=arguments.settings,
+        preset=arguments.preset,
         data_root=arguments.data_root,
-        tell=say,
     )
     if arguments.json:
         print_json(result)
         return 0
     print_table(
-        ("method", "settings", "graph", "peak, MB", "a step, s"),
+        ("method", "preset", "graph", "peak, MB", "step, s"),
         (
             (
                 row["method"],
-                row["settings"],
+                row["preset"],
                 row["graph"],
-                _known(row["peak_bytes"], ",.0f", 1e-6),
+                _number(row["peak_bytes"], ",.0f", 1e-6),
                 f"{row['step_seconds']:.2f}",
             )
             for row in result["rows"]
@@ -249,7 +258,7 @@ def memory(arguments: argparse.Namespace) -> int:
 def suite(arguments: argparse.Namespace) -> int:
     """Measure everything."""
     use_threads(arguments.threads)
-    result = bench_suite(Path(arguments.out), data_root=arguments.data_root, tell=say)
+    result = bench_suite(Path(arguments.out), data_root=arguments.data_root)
     if arguments.json:
         print_json(result)
         return 0
@@ -263,17 +272,17 @@ def suite(arguments: argparse.Namespace) -> int:
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:
-    print("times in mm: that of a bare product of S x D by D x S")
+    print("times in mm, the time of a bare product of S x D by D x S")
     print_table(
         (
             "graph",
-            "settings",
+            "preset",
             "S",
             "D",
             "n",
             "mm, ms",
             "step",
-            "objective",
+            "loss",
             "unblocked",
             "naive",
             "peak, MB",
@@ -282,17 +291,17 @@ def _print_steps(steps: list[dict[str, Any]]) -> None:
         (
             (
                 row["graph"],
-                row["settings"],
+                row["preset"],
                 f"{row['S']}",
                 f"{row['D']}",
                 f"{row['n']}",
                 f"{1000 * row['mm_seconds']:.1f}",
                 *(
-                    _known(row[f"{name}_mm"], ".1f")
-                    for name in ("step", "objective", "objective_unblocked", "naive")
+                    _number(row[f"{name}_mm"], ".1f")
+                    for name in ("step", "loss", "loss_unblocked", "naive")
                 ),
-                _known(row["peak_bytes"], ",.0f", 1e-6),
-                _known(row["peak_arrays"], ".1f"),
+                _number(row["peak_bytes"], ",.0f", 1e-6),
+                _number(row["peak_arrays"], ".1f"),
             )
             for row in steps
         ),
@@ -300,11 +309,11 @@ def _print_steps(steps: list[dict[str, Any]]) -> None:
     print("\nparts of the step, ms")
     parts = list(steps[0]["parts_mm"]) if steps else []
     print_table(
-        ("graph", "settings", *parts),
+        ("graph", "preset", *parts),
         (
             (
                 row["graph"],
-                row["settings"],
+                row["preset"],
                 *(f"{1000 * row['mm_seconds'] * row['parts_mm'][part]:.1f}" for part in parts),
             )
             for row in steps
@@ -314,13 +323,13 @@ def _print_steps(steps: list[dict[str, Any]]) -> None:
 
 def _print_scaling(result: dict[str, Any]) -> None:
     base = ", ".join(f"{name} {value:,}" for name, value in result["base"].items())
-    print(f"a step as one size grows, from {base}")
+    print(f"a training step as one size grows, from {base}")
     _print_growths({name: growth for name, growth in result.items() if name != "base"})
 
 
 def _print_growths(growths: dict[str, dict[str, Any]]) -> None:
     print_table(
-        ("what", "sizes", "ms", "exponent", "MB", "exponent"),
+        ("size", "values", "ms", "exponent", "MB", "exponent"),
         (
             (
                 name,
@@ -328,7 +337,7 @@ def _print_growths(growths: dict[str, dict[str, Any]]) -> None:
                 _row(growth["seconds"], 1000),
                 f"{growth['seconds_exponent']:.2f}",
                 _row(growth["peak_bytes"], 1e-6),
-                _known(growth["bytes_exponent"], ".2f"),
+                _number(growth["bytes_exponent"], ".2f"),
             )
             for name, growth in growths.items()
         ),
@@ -337,18 +346,18 @@ def _print_growths(growths: dict[str, dict[str, Any]]) -> None:
 
 def _print_embed(result: dict[str, Any]) -> None:
     _print_growths({"edges": result})
-    shares = zip(result["seconds"], result["products_seconds"], strict=True)
+    pairs = zip(result["seconds"], result["products_seconds"], strict=True)
     print(
         f"its sparse products alone: {_row(result['products_seconds'], 1000)} ms, exponent "
         f"{result['products_exponent']:.2f}; embedding takes "
-        f"{' '.join(f'{whole / alone:.1f}' for whole, alone in shares)} times as long"
+        f"{' '.join(f'{total / products:.1f}' for total, products in pairs)} times as long"
     )
     print(f"from the last size but one to the last: exponent {result['beyond_cache_exponent']:.2f}")
 
 
 def _row(values: list[float | None], unit: float) -> str:
-    return " ".join(_known(value, ",.0f", unit) for value in values)
+    return " ".join(_number(value, ",.0f", unit) for value in values)
 
 
-def _known(value: float | None, form: str, unit: float = 1) -> str:
+def _number(value: float | None, form: str, unit: float = 1) -> str:
     return "-" if value is None else f"{value * unit:{form}}"

@@ -1,4 +1,4 @@
-"""`ugcl check`: a look at a graph before training."""
+"""`ugcl check`: statistics, warnings and cost of a graph before training."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import check_writable
-from ugcl.check.diagnosis import Cost, Diagnosis, diagnose
-from ugcl.cli.common import add_command, add_data_root, integer, print_json, say, use_threads
+from ugcl.check import Cost, Diagnosis, diagnose
+from ugcl.cli.common import (
+    add_command,
+    add_data_root,
+    integer,
+    print_json,
+    use_threads,
+    with_options,
+)
 from ugcl.cli.graphs import add_graph, as_options, graph_of
 from ugcl.data import GraphFiles, load_graph
 
@@ -21,7 +28,7 @@ def register(commands: Any) -> None:
         commands,
         "check",
         run,
-        "look at a graph before training: what was read, what it will take, what looks wrong",
+        "check a graph before training: what was read, what training costs, what looks wrong",
         "ugcl check --edges edges.csv --features features.csv",
     )
     add_graph(parser)
@@ -35,29 +42,29 @@ def register(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at the graph."""
+    """Check the graph."""
     use_threads(arguments.threads)
-    given = graph_of(arguments)
-    if given is None:
+    source = graph_of(arguments)
+    if source is None:
         raise UGCLError("no graph given: name your files, as in ugcl check --edges edges.csv")
     save = None if arguments.save is None else Path(arguments.save)
     if save is not None:
         if save.suffix != ".npz":
             raise UGCLError(f"--save {save} must end in .npz, the format of Graph.save")
         check_writable(save)
-    graph = load_graph(given, arguments.data_root)
+    graph = load_graph(source, arguments.data_root)
     if save is not None:
         graph.save(save)
-    found = diagnose(graph, say)
+    diagnosis = diagnose(graph)
     if arguments.json:
-        print_json(found.to_json())
+        print_json(diagnosis.to_json())
     else:
-        _print(found, given, arguments)
+        _print(diagnosis, source, arguments)
     return 0
 
 
-def _print(found: Diagnosis, given: str | GraphFiles, arguments: argparse.Namespace) -> None:
-    graph = found.graph
+def _print(diagnosis: Diagnosis, source: str | GraphFiles, arguments: argparse.Namespace) -> None:
+    graph = diagnosis.graph
     print(f"read: {graph.summary}{', weighted' if graph.weighted else ''}")
     for note in graph.notes:
         print(f"  {note}")
@@ -70,28 +77,28 @@ def _print(found: Diagnosis, given: str | GraphFiles, arguments: argparse.Namesp
         sizes = ", ".join(f"{nodes.size:,} {part}" for part, nodes in graph.splits.items())
         print(f"split: {sizes}")
     shape = "connected"
-    if found.components > 1:
-        shape = f"{found.components:,} components, the largest of {found.largest:,} nodes"
-    alone = f", {found.isolated:,} nodes without edges" if found.isolated else ""
+    if diagnosis.components > 1:
+        shape = f"{diagnosis.components:,} components, the largest of {diagnosis.largest:,} nodes"
+    alone = f", {diagnosis.isolated:,} nodes without edges" if diagnosis.isolated else ""
     print(f"components: {shape}{alone}")
-    degrees = found.degrees
+    degrees = diagnosis.degrees
     print(
         f"neighbours: {degrees['mean']:.1f} on average, median {degrees['median']:.0f}, 99 % have "
         f"at most {degrees['p99']:.0f}, the most is {degrees['largest']:,.0f}"
     )
-    scope = "" if found.scope is None else f", scope {found.scope}"
-    print(f"suggested: {found.method}{scope} ({found.why})")
-    if found.cost is not None:
-        _print_cost(found.cost, found.settings.values()["epochs"])
-    if found.graph_warnings:
+    scope = "" if diagnosis.scope is None else f", scope {diagnosis.scope}"
+    print(f"suggested: {diagnosis.method}{scope} ({diagnosis.why})")
+    if diagnosis.cost is not None:
+        _print_cost(diagnosis.cost, diagnosis.settings.values()["epochs"])
+    if diagnosis.graph_warnings:
         print("looks wrong:")
-        for oddity in found.graph_warnings:
-            print(f"  - {oddity}")
+        for warning in diagnosis.graph_warnings:
+            print(f"  - {with_options(warning)}")
     else:
         print("looks wrong: nothing")
     if arguments.save is not None:
         print(f"saved: {arguments.save}")
-    print(f"next: {_command(found, given, arguments)}")
+    print(f"next: {_command(diagnosis, source, arguments)}")
 
 
 def _print_cost(cost: Cost, epochs: int) -> None:
@@ -100,19 +107,19 @@ def _print_cost(cost: Cost, epochs: int) -> None:
         memory += f" of the {_size(cost.available_bytes)} that are free"
     print(f"memory: about {memory}{'' if cost.fits else ', which is not enough'}")
     if cost.seconds is None:
-        print("time: not tried for want of memory; a smaller --hidden needs less")
+        print("time: not measured, because memory is short; a smaller --hidden needs less")
     else:
         print(
-            f"time: about {_time(cost.seconds)} for {epochs} epochs and the embeddings, going by "
-            "steps tried here"
+            f"time: about {_time(cost.seconds)} for {epochs} epochs and the embeddings (from "
+            "measured steps)"
         )
 
 
-def _command(found: Diagnosis, graph: str | GraphFiles, arguments: argparse.Namespace) -> str:
-    """The command that trains as suggested."""
+def _command(diagnosis: Diagnosis, graph: str | GraphFiles, arguments: argparse.Namespace) -> str:
+    """Return the command that trains as suggested."""
     words = ["ugcl", "train", *as_options(graph if arguments.save is None else arguments.save)]
-    if found.method != "ugcl":
-        words += ["--method", found.method]
+    if diagnosis.method != "ugcl":
+        words += ["--method", diagnosis.method]
     return shlex.join([*words, "--out", "runs/mine"])
 
 

@@ -1,34 +1,37 @@
-"""What the commands share: arguments, errors, tables."""
+"""Arguments, errors, messages and tables that the commands share."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import math
+import re
 import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, get_args
 
 import torch
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data import SplitKind
+from ugcl.engine import Callback, TrainingState
 from ugcl.evaluation import Estimate
-from ugcl.methods import METHODS, method_named
-from ugcl.methods.options import flag, parse_integer
+from ugcl.methods import METHODS, get_method
+from ugcl.methods.params import parse_integer
 
 Command = Callable[[argparse.Namespace], int]
 
 INTERRUPTED = 130
-"""Exit code of a command that Ctrl-C ended."""
+"""Exit code of a command that was stopped by Ctrl-C."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence."""
+    """Argument parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage and leaving."""
+        """Raise an error instead of exiting."""
         raise UGCLError(f"{message}; see {self.prog} --help")
 
 
@@ -43,7 +46,7 @@ def add_command(
 
 
 def add_group(commands: Any, name: str, help: str, example: str, metavar: str) -> Any:
-    """Add a command that has commands of its own; they are added to what this returns."""
+    """Add a command with subcommands, which are added to the returned object."""
     parser = _add_parser(commands, name, help, example)
     return parser.add_subparsers(metavar=metavar, required=True)
 
@@ -61,17 +64,17 @@ def _add_parser(commands: Any, name: str, help: str, example: str) -> argparse.A
 
 
 def add_compute_options(parser: argparse.ArgumentParser) -> None:
-    """Add where to compute."""
+    """Add the options of the device and the threads."""
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), help="default: auto")
     parser.add_argument(
         "--threads",
         type=integer(1),
-        help="threads on the CPU (default: as many as PyTorch takes, and for a stored run its own)",
+        help="CPU threads (default: PyTorch's, for a stored run those of the run)",
     )
 
 
 def add_data_root(parser: argparse.ArgumentParser) -> None:
-    """Add where raw data sets are."""
+    """Add the folder of raw data sets."""
     parser.add_argument(
         "--data-root",
         metavar="DIR",
@@ -80,7 +83,7 @@ def add_data_root(parser: argparse.ArgumentParser) -> None:
 
 
 def add_split(parser: argparse.ArgumentParser, use: str, seed_use: str) -> None:
-    """Add which split, and its seed; `use` and `seed_use` begin their help."""
+    """Add the kind of split and its seed; `use` and `seed_use` begin their help."""
     parser.add_argument(
         "--split",
         choices=get_args(SplitKind),
@@ -93,58 +96,65 @@ def add_split(parser: argparse.ArgumentParser, use: str, seed_use: str) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the settings of all methods, each by its option's own words."""
-    group = parser.add_argument_group("settings (each by default as the preset has it)")
-    for name, methods in _settings().items():
+    """Add the settings of all methods as options."""
+    group = parser.add_argument_group("settings (the default is the preset's value)")
+    for name, methods in _methods_by_setting().items():
         meanings: dict[str, list[str]] = {}
         for method in methods:
-            option = METHODS[method].options()[name]
-            limits = "" if option.wanted.startswith("one of") else f"; {option.wanted}"
-            meanings.setdefault(option.help + limits, []).append(method)
+            param = METHODS[method].params[name]
+            limits = "" if param.expected.startswith("one of") else f"; {param.expected}"
+            meanings.setdefault(param.help + limits, []).append(method)
         some = len(methods) < len(METHODS)
         words = (
             words + (f" ({', '.join(_families(having))})" if some else "")
             for words, having in meanings.items()
         )
-        group.add_argument(flag(name), metavar=option.metavar, help=". ".join(words))
+        group.add_argument(option(name), metavar=param.metavar, help=". ".join(words))
 
 
-def given_settings(
-    arguments: argparse.Namespace, method: str, stored: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """The settings that the user gave, as values of their types.
+def params_of(arguments: argparse.Namespace, method: str) -> dict[str, Any]:
+    """Return the settings that the user has set, parsed.
 
     Args:
-        arguments: what the command line says.
+        arguments: the parsed command line.
         method: the method's name.
-        stored: the settings of the run that is repeated, if one is.
     """
-    asked = method_named(method)
-    texts = {name: text for name in _settings() if (text := getattr(arguments, name)) is not None}
-    asked.refuse_training(texts)
-    known, given = asked.options({**(stored or {}), **texts}), {}
+    chosen, by_setting = get_method(method), _methods_by_setting()
+    texts = {name: text for name in by_setting if (text := getattr(arguments, name)) is not None}
+    chosen.check_training(texts)
+    params = {}
     for name, text in texts.items():
-        if name not in known:
-            others = ", ".join(_families(_settings()[name]))
+        if name not in chosen.params:
+            others = ", ".join(_families(by_setting[name]))
             raise UGCLError(
-                f"{flag(name)} is no setting of {method} but of {others}: leave it out, or use "
-                "another --method"
+                f"{option(name)} is not a setting of {method} but of {others}: leave it out, or "
+                "use another --method"
             )
-        given[name] = known[name].value(flag(name), text)
-    return given
+        params[name] = chosen.params[name].value(option(name), text)
+    return params
 
 
-def _settings() -> dict[str, list[str]]:
-    """The names of all settings, and the methods that have each."""
-    found: dict[str, list[str]] = {}
-    for method in METHODS:
-        for name in METHODS[method].options():
-            found.setdefault(name, []).append(method)
-    return found
+def option(name: str) -> str:
+    """Return the command-line spelling of a parameter."""
+    return "--" + name.replace("_", "-")
+
+
+def with_options(message: str) -> str:
+    """Replace the parameters in an error message of the library by options: `lr` by --lr."""
+    return re.sub(r"`([a-z]\w*)`", lambda match: option(match[1]), message)
+
+
+def _methods_by_setting() -> dict[str, list[str]]:
+    """Return the methods that have each setting."""
+    methods: dict[str, list[str]] = {}
+    for method in METHODS.values():
+        for name in method.params:
+            methods.setdefault(name, []).append(method.name)
+    return methods
 
 
 def _families(methods: list[str]) -> list[str]:
-    """The first of the methods that share their settings: UGCL for its ablations."""
+    """Return one method for each settings class: UGCL stands for its ablations."""
     first: dict[type, str] = {}
     for method in methods:
         first.setdefault(METHODS[method].settings, method)
@@ -152,21 +162,21 @@ def _families(methods: list[str]) -> list[str]:
 
 
 def integer(minimum: int) -> Callable[[str], int]:
-    """An argparse type: a whole number of at least `least`."""
+    """Return the argparse type of an integer of at least `minimum`."""
 
     def parse(text: str) -> int:
         try:
             return parse_integer(minimum)(text)
         except ValueError as error:
             raise argparse.ArgumentTypeError(
-                f"must be a whole number of at least {minimum}, not {text!r}"
+                f"must be an integer of at least {minimum}, not {text!r}"
             ) from error
 
     return parse
 
 
 def real(text: str) -> float:
-    """An argparse type: a finite number."""
+    """Parse a finite number (an argparse type)."""
     try:
         value = float(text)
     except ValueError:
@@ -177,7 +187,7 @@ def real(text: str) -> float:
 
 
 def fraction(text: str) -> float:
-    """An argparse type: a number above 0 and below 1."""
+    """Parse a number above 0 and below 1 (an argparse type)."""
     value = real(text)
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"must be above 0 and below 1, not {text!r}")
@@ -185,7 +195,7 @@ def fraction(text: str) -> float:
 
 
 def use_threads(threads: int | None) -> None:
-    """Set the number of threads, where one was asked for."""
+    """Set the number of CPU threads, where one is given."""
     if threads is not None:
         torch.set_num_threads(threads)
 
@@ -198,7 +208,7 @@ def print_json(value: Any) -> None:
 def print_table(
     header: Sequence[str], rows: Iterable[Sequence[str]], *, left: bool = False
 ) -> None:
-    """Print a table: the first column to the left, the others to the right, or all to the left."""
+    """Print a table; the first column, or with `left` all, are left-aligned."""
     lines = [list(header), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     for line in lines:
@@ -210,45 +220,61 @@ def print_table(
 
 
 def figure(pair: tuple[float, float | None]) -> str:
-    """A mean and, where it is known, its deviation."""
+    """Format a mean and its deviation."""
     mean, deviation = pair
     return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
 
 
 def interval(estimate: Estimate, sign: str = "") -> str:
-    """A mean and its confidence interval."""
+    """Format a mean and its confidence interval."""
     low, high = (f"{end:{sign}.1f}" for end in (estimate.low, estimate.high))
     return f"{estimate.mean:{sign}.1f} [{low}, {high}]"
 
 
 def say(text: str) -> None:
-    """Tell a person something that is not the result: on standard error."""
+    """Print a message that is not the result to standard error."""
     print(text, file=sys.stderr, flush=True)
 
 
-class StopRequest:
-    """Turns the first Ctrl-C (or a termination) into a wish to stop in good order.
+class MessageHandler(logging.Handler):
+    """Prints log messages of the library to standard error."""
 
-    A second one interrupts at once.
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the bare message."""
+        say(with_options(record.getMessage()))
+
+
+class StopOnSignal(Callback):
+    """Stops training after the current epoch on Ctrl-C or a termination; a context manager.
+
+    A second signal interrupts at once. Called, it returns whether a stop was requested.
     """
 
-    def __enter__(self) -> StopRequest:
-        self.asked = False
-        self.before = {
-            number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)
+    def __init__(self) -> None:
+        self.requested = False
+
+    def __enter__(self) -> StopOnSignal:
+        self.previous = {
+            number: signal.signal(number, self._request)
+            for number in (signal.SIGINT, signal.SIGTERM)
         }
         return self
 
     def __exit__(self, *error: object) -> None:
-        for number, handler in self.before.items():
+        for number, handler in self.previous.items():
             signal.signal(number, handler)
 
     def __call__(self) -> bool:
-        """Whether somebody asked to stop."""
-        return self.asked
+        """Return whether a stop was requested."""
+        return self.requested
 
-    def _ask(self, number: int, frame: object) -> None:
-        if self.asked:
+    def on_epoch_end(self, state: TrainingState) -> None:
+        """Stop training where a stop was requested."""
+        if self.requested:
+            state.stop()
+
+    def _request(self, number: int, frame: object) -> None:
+        if self.requested:
             raise KeyboardInterrupt
-        self.asked = True
-        say("\nstopping at the next good place and saving; once more to stop at once")
+        self.requested = True
+        say("\nstopping after this epoch and saving; press Ctrl-C again to stop at once")

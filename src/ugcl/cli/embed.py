@@ -1,4 +1,4 @@
-"""`ugcl embed`: embeddings by a trained run, of its own graph or of any other."""
+"""`ugcl embed`: export the embeddings of a run, or embed another graph."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from ugcl.cli.common import (
 )
 from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.data import GraphFiles
-from ugcl.engine import resolve_device
 from ugcl.graph import Graph
-from ugcl.runs import LoadedRun, embed_graph, load_for, load_run
+from ugcl.runs import Run, load_graph_for, load_run
 from ugcl.runs.export import WRITERS, check_ending, write_embeddings
 
 
@@ -41,7 +40,10 @@ def register(commands: Any) -> None:
     add_graph(parser)
     formats = ", ".join(f"{ending} {words}" for ending, (words, _) in WRITERS.items())
     parser.add_argument(
-        "--out", required=True, metavar="FILE", help=f"the file to write; by its ending {formats}"
+        "--out",
+        required=True,
+        metavar="FILE",
+        help=f"the file to write; by its extension {formats}",
     )
     add_data_root(parser)
     add_compute_options(parser)
@@ -57,11 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     trained = load_run(arguments.trained)
     use_threads(arguments.threads or trained.config.threads)
-    given = graph_of(arguments, trained.config.graph_files)
-    if given is None:
+    source = graph_of(arguments, trained.config.graph_files)
+    if source is None:
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
     else:
-        embeddings, ids, labels = _of_graph(trained, given, arguments)
+        embeddings, ids, labels = _of_graph(trained, source, arguments)
     written = write_embeddings(out, embeddings, ids, labels)
     rows, columns = embeddings.shape
     sparse = bool(sp.issparse(embeddings))
@@ -83,15 +85,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_graph(
-    trained: LoadedRun, given: str | GraphFiles, arguments: argparse.Namespace
+    trained: Run, source: str | GraphFiles, arguments: argparse.Namespace
 ) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.str_] | None]:
-    """Embeddings, ids and labels of a graph."""
-    graph = load_for(trained, given, arguments.data_root)
+    """Return embeddings, ids and labels of a graph."""
+    graph = load_graph_for(trained, source, arguments.data_root)
     for note in graph.notes:
         say(f"  {note}")
-    device = resolve_device(arguments.device or trained.config.device)
     ids = np.arange(graph.num_nodes) if graph.ids is None else graph.ids
-    return embed_graph(trained, graph, device), ids, _labels(graph)
+    return trained.embed(graph, device=arguments.device), ids, _labels(graph)
 
 
 def _labels(graph: Graph) -> npt.NDArray[np.str_] | None:

@@ -1,4 +1,4 @@
-"""`ugcl evaluate`: what a run is good for, beside the controls."""
+"""`ugcl evaluate`: scores of a run and of its controls."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ugcl.cli.common import (
     figure,
     integer,
     interval,
+    option,
     print_json,
     print_table,
-    say,
     use_threads,
 )
 from ugcl.cli.graphs import add_graph, graph_of
@@ -35,8 +35,7 @@ from ugcl.evaluation import (
 from ugcl.evaluation.clusters import MEASURES, STARTS
 from ugcl.evaluation.links import LinkScore
 from ugcl.evaluation.scorers import Scoring
-from ugcl.methods import method_named
-from ugcl.methods.options import flag
+from ugcl.methods import get_method
 from ugcl.runs import Run, RunConfig
 from ugcl.study import published_accuracy, published_where
 
@@ -47,7 +46,7 @@ OF_TASKS = {
     "task_seed": ("links", "clusters"),
     "starts": ("clusters",),
 }
-"""Options that belong to some tasks alone."""
+"""Options of some tasks only."""
 
 
 def register(commands: Any) -> None:
@@ -56,7 +55,7 @@ def register(commands: Any) -> None:
         commands,
         "evaluate",
         run,
-        "score a run's embeddings, beside the controls",
+        "score a run's embeddings and those of its controls",
         "ugcl evaluate runs/citeseer --splits 20",
     )
     parser.add_argument("trained", metavar="RUN", help="a finished run folder")
@@ -64,9 +63,9 @@ def register(commands: Any) -> None:
         "--task",
         choices=TASKS,
         default=TASKS[0],
-        help="classes: accuracy of a classifier (default); links: can edges that training did not "
-        "see be told from other pairs (needs --hold-out-edges in ugcl train); clusters: do "
-        "k-means clusters find the classes",
+        help="classes: accuracy of a linear classifier (default); links: prediction of held-out "
+        "edges (needs --hold-out-edges in ugcl train); clusters: agreement of k-means clusters "
+        "with the classes",
     )
     parser.add_argument(
         "--protocol",
@@ -112,7 +111,6 @@ def run(arguments: argparse.Namespace) -> int:
         **_graph(trained.config, arguments),
         "data_root": arguments.data_root,
         "device": arguments.device,
-        "tell": say,
     }
     if arguments.task == "links":
         return _links(trained, arguments, where)
@@ -122,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _graph(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Where the run's graph is now, and where labels are that it had not."""
+    """Return where the run's graph is now, and labels that it did not have."""
     stored = config.graph_files
     if arguments.graph is not None or arguments.edges is not None or arguments.labels is None:
         graph = graph_of(arguments, stored)
@@ -135,18 +133,18 @@ def _graph(config: RunConfig, arguments: argparse.Namespace) -> dict[str, Any]:
     assert isinstance(labels, GraphFiles)
     of_labels = ("labels", "id", "label", "split")
     if others := [name for name in labels.values() if name not in of_labels]:
-        raise UGCLError(f"--{others[0]} needs edges to go with: name them by --edges FILE")
+        raise UGCLError(f"--{others[0]} needs edges: name them with --edges FILE")
     if stored is not None and not labels.id:
         labels = replace(labels, id=stored.id)
     return {"graph": None, "labels": labels}
 
 
 def _check_task(arguments: argparse.Namespace) -> None:
-    """Refuse an option of another task instead of passing it by."""
+    """Refuse an option of another task."""
     for name, tasks in OF_TASKS.items():
         if getattr(arguments, name) is not None and arguments.task not in tasks:
             raise UGCLError(
-                f"{flag(name)} belongs to --task {' and '.join(tasks)}: leave it out for "
+                f"{option(name)} belongs to --task {' and '.join(tasks)}: leave it out for "
                 f"{arguments.task}"
             )
 
@@ -154,7 +152,7 @@ def _check_task(arguments: argparse.Namespace) -> None:
 def _head(config: RunConfig) -> None:
     held = f", {config.hold_out_edges:g} of the edges held out" if config.hold_out_edges else ""
     print(
-        f"{config.method} on {Path(config.graph).stem}, settings '{config.preset}', "
+        f"{config.method} on {Path(config.graph).stem}, preset '{config.preset}', "
         f"seed {config.seed}{held}"
     )
 
@@ -167,9 +165,8 @@ def _links(trained: Run, arguments: argparse.Namespace, where: dict[str, Any]) -
     _head(trained.config)
     counts = evaluation.counts
     print(
-        f"{counts['scored']:,} edges that training did not see, beside as many pairs without an "
-        f"edge (seed {evaluation.seed}); similarity and controls chosen on {counts['chosen_on']:,} "
-        "others"
+        f"{counts['scored']:,} held-out edges and as many non-edges (seed {evaluation.seed}); "
+        f"similarity and controls chosen on {counts['chosen_on']:,} others"
     )
     rows: list[tuple[str, LinkScore, Estimate | None]] = [
         (_own(trained.config), evaluation.score, None)
@@ -182,7 +179,7 @@ def _links(trained: Run, arguments: argparse.Namespace, where: dict[str, Any]) -
     ]
     hits = list(evaluation.score.hits)
     print_table(
-        ("%", "AUC", "AP", *(f"Hits@{k}" for k in hits), "similarity", "AUC, run has more"),
+        ("%", "AUC", "AP", *(f"Hits@{k}" for k in hits), "similarity", "gain over control, AUC"),
         (
             (
                 name,
@@ -228,8 +225,8 @@ def _clusters(trained: Run, arguments: argparse.Namespace, where: dict[str, Any]
     best = max(evaluation.controls, key=lambda name: evaluation.controls[name].values["nmi"])
     gain = evaluation.score.values["nmi"] - evaluation.controls[best].values["nmi"]
     print(f"{_subject(trained.config)} is {_side(gain)} its best control ({CONTROLS[best]}) by NMI")
-    if method_named(trained.config.method).supervised:
-        print(f"{trained.config.method} has learned from labels that are compared here")
+    if get_method(trained.config.method).supervised:
+        print(f"{trained.config.method} has learned from these labels")
     return 0
 
 
@@ -260,12 +257,12 @@ def _classes(trained: Run, arguments: argparse.Namespace, where: dict[str, Any])
 
 
 def _subject(config: RunConfig) -> str:
-    """What a verdict is about: a trained run, or a control."""
-    return "trained" if method_named(config.method).trained else config.method
+    """Return the subject of a verdict: a trained run, or a control."""
+    return "trained" if get_method(config.method).trained else config.method
 
 
 def _own(config: RunConfig) -> str:
-    """The name of the run's own row."""
+    """Return the name of the run's row."""
     return f"{config.method}, trained" if _subject(config) == "trained" else f"{config.method}, run"
 
 
@@ -278,7 +275,7 @@ def _print_one(
     rows = [(_own(config), evaluation.score)]
     if evaluation.other is not None:
         rows.append((f"{against}", evaluation.other))
-    rows += [(CONTROLS[who], score) for who, score in evaluation.controls.items()]
+    rows += [(CONTROLS[name], score) for name, score in evaluation.controls.items()]
     shown = [
         (
             name,
@@ -294,7 +291,7 @@ def _print_one(
 
 
 def _verdict(evaluation: Evaluation, config: RunConfig, against: str | None) -> str:
-    """Whether training helped, in a sentence; one split cannot tell small differences."""
+    """Say whether training helped; one split cannot resolve small differences."""
     name, best = max(evaluation.controls.items(), key=lambda item: item[1].accuracy)
     mine = evaluation.score.accuracy
     side = _side(mine - best.accuracy)
@@ -317,12 +314,12 @@ def _print_many(many: ManySplits, config: RunConfig, against: str | None) -> Non
         accuracy, gain = many.other
         rows.append((f"{against}", interval(accuracy), interval(gain, sign="+")))
     rows += [
-        (CONTROLS[who], interval(estimate), interval(many.gains[who], sign="+"))
-        for who, estimate in many.controls.items()
+        (CONTROLS[name], interval(estimate), interval(many.gains[name], sign="+"))
+        for name, estimate in many.controls.items()
     ]
     subject = _subject(config)
-    print_table(("accuracy, %", "mean", f"{subject} has more"), rows)
-    best = max(many.controls, key=lambda who: many.controls[who].mean)
+    print_table(("accuracy, %", "mean", "gain over control"), rows)
+    best = max(many.controls, key=lambda name: many.controls[name].mean)
     print(f"{subject} is {_words(many.gains[best])} its best control ({CONTROLS[best]})")
     if many.other is not None:
         print(f"{subject} is {_words(many.other[1])} {against}")

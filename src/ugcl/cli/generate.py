@@ -6,19 +6,22 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse.csgraph import connected_components
+
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import check_writable
 from ugcl.cli.common import add_command, add_group, integer, print_json, real
 from ugcl.data import sbm_graph
-from ugcl.data.measures import num_components
 from ugcl.scope import edge_homophily
 
 SBM_EXAMPLE = "ugcl generate sbm --nodes 2000 --degree 8 --homophily 0.7 --out sbm.npz"
 
 
 def register(commands: Any) -> None:
-    """Add the command and its kinds of graphs."""
-    _register_sbm(add_group(commands, "generate", "draw a synthetic graph", SBM_EXAMPLE, "KIND"))
+    """Add the command and one subcommand for each kind of graph."""
+    _register_sbm(
+        add_group(commands, "generate", "generate a synthetic graph", SBM_EXAMPLE, "KIND")
+    )
 
 
 def _register_sbm(kinds: Any) -> None:
@@ -26,48 +29,47 @@ def _register_sbm(kinds: Any) -> None:
         kinds,
         "sbm",
         sbm,
-        "draw a graph from the degree-corrected contextual stochastic block model",
+        "sample a graph from the degree-corrected contextual stochastic block model",
         SBM_EXAMPLE,
     )
     parser.add_argument(
-        "--nodes", required=True, type=integer(1), metavar="N", help="how many nodes"
+        "--nodes", required=True, type=integer(1), metavar="N", help="number of nodes"
     )
     parser.add_argument("--out", required=True, metavar="FILE", help="the .npz file to write")
-    for option, kind, default, words in (
-        ("--degree", real, 10.0, "average degree: there are N R / 2 edges"),
-        ("--homophily", real, 0.8, "share of the edges that join two nodes of one class, 0 to 1"),
-        ("--classes", integer(1), 5, "how many classes, of equal sizes"),
-        ("--features", integer(1), 32, "how many feature columns"),
-        ("--components", integer(1), 1, "how many connected components, of equal sizes"),
-        ("--signal", real, 1.0, "distance of two classes' mean features, noise being 1"),
-        ("--degree-spread", real, 0.5, "how unequal degrees are, 0 to 2; 0: as chance has it"),
-        ("--seed", integer(0), 0, "another seed is another graph"),
+    for option, kind, default, text in (
+        ("--degree", real, 10.0, "average degree; the graph has N R / 2 edges"),
+        ("--homophily", real, 0.8, "fraction of edges between nodes of the same class, 0 to 1"),
+        ("--classes", integer(1), 5, "number of classes, of equal sizes"),
+        ("--features", integer(1), 32, "number of features"),
+        ("--components", integer(1), 1, "number of connected components, of equal sizes"),
+        ("--signal", real, 1.0, "distance of class means in standard deviations of the noise"),
+        ("--degree-spread", real, 0.5, "log-normal spread of expected degrees, 0 (equal) to 2"),
+        ("--seed", integer(0), 0, "seed of the random generator"),
     ):
         parser.add_argument(
             option,
             type=kind,
             default=default,
             metavar="R" if kind is real else "N",
-            help=f"{words} (default: {default:g})",
+            help=f"{text} (default: {default:g})",
         )
 
 
 def sbm(arguments: argparse.Namespace) -> int:
-    """Draw a graph and write it."""
+    """Sample a graph and write it."""
     out = Path(arguments.out)
     if out.suffix != ".npz":
         raise UGCLError(f"--out {out} must end in .npz, the format of Graph.save")
     check_writable(out)
     names = ("nodes", "degree", "homophily", "classes", "features", "components")
-    chosen = {name: getattr(arguments, name) for name in names}
     graph = sbm_graph(
-        **chosen,
+        **{name: getattr(arguments, name) for name in names},
         signal=arguments.signal,
         degree_spread=arguments.degree_spread,
         seed=arguments.seed,
     )
     homophily = None if graph.labels is None else edge_homophily(graph.adjacency, graph.labels)
-    components = num_components(graph)
+    components = int(connected_components(graph.adjacency, directed=False)[0])
     graph.save(out)
     if arguments.json:
         print_json(

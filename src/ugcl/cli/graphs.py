@@ -1,4 +1,4 @@
-"""The graph of a command: a data set's name, a file, or files of one's own."""
+"""The graph argument of a command: a data set's name, a file, or the user's own files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ugcl.data import DATASETS, GraphFiles
 FILES = {
     "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, .npy, .npz",
     "features": "the nodes' features: .csv, .tsv, .parquet, .jsonl, .npy, .npz, or .json of id -> "
-    "list of feature indices; without any, features are made of the edges",
+    "list of feature indices; by default structural features are computed from the edges",
     "labels": "the nodes' labels, and perhaps a split: .csv, .tsv, .parquet, .jsonl, .npy",
     "ids": "the ids of the features' rows, where the features have none",
 }
@@ -26,7 +26,7 @@ COLUMNS = {
 
 
 def add_graph(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
-    """Add the graph, and the files of a graph of one's own."""
+    """Add the graph argument and the options of the user's own files."""
     if positional:
         parser.add_argument("graph", nargs="?", metavar="GRAPH", help="a data set's name or a file")
     group = parser.add_argument_group(
@@ -37,53 +37,53 @@ def add_graph(parser: argparse.ArgumentParser, *, positional: bool = True) -> No
     for name, words in COLUMNS.items():
         group.add_argument(_option(name), dest=f"column_{name}", metavar="COL", help=words)
     group.add_argument(
-        "--ignore", nargs="+", metavar="COL", help="columns of the features that are none"
+        "--ignore", nargs="+", metavar="COL", help="columns of the feature file to ignore"
     )
     group.add_argument(
         "--directed",
         action="store_true",
-        help="two opposite edges are two, whose weights are added, even if they are the same",
+        help="treat (u, v) and (v, u) as distinct edges and sum their weights",
     )
 
 
 def graph_of(
     arguments: argparse.Namespace, stored: GraphFiles | None = None
 ) -> str | GraphFiles | None:
-    """The graph that the arguments name; None if they name none.
+    """Return the graph that the arguments name; None if they name none.
 
     Args:
-        arguments: what the command line says.
-        stored: files of a run, whose columns of edges and ids hold where the user names none.
+        arguments: the parsed command line.
+        stored: files of a run, whose columns are used where the user names none.
     """
-    asked = arguments.graph
-    if asked is not None and arguments.edges is not None:
+    graph = arguments.graph
+    if graph is not None and arguments.edges is not None:
         raise UGCLError(
-            f"two graphs are given, {asked} and --edges {arguments.edges}: leave out one of them"
+            f"there are two graphs, {graph} and --edges {arguments.edges}: leave out one of them"
         )
-    edges = arguments.edges if asked is None else asked
-    given = {name: value for name in FILES if (value := getattr(arguments, name)) is not None}
+    edges = arguments.edges if graph is None else graph
+    values = {name: value for name in FILES if (value := getattr(arguments, name)) is not None}
     for name in COLUMNS:
         if (value := getattr(arguments, f"column_{name}")) is not None:
-            given[name] = value
+            values[name] = value
     if arguments.ignore:
-        given["ignore"] = tuple(arguments.ignore)
+        values["ignore"] = tuple(arguments.ignore)
     if arguments.directed:
-        given["directed"] = True
+        values["directed"] = True
     if edges is None:
-        if given:
-            first = next(iter(given))
-            raise UGCLError(f"{_option(first)} needs edges to go with: name them by --edges FILE")
+        if values:
+            first = next(iter(values))
+            raise UGCLError(f"{_option(first)} needs edges: name them with --edges FILE")
         return None
     if stored is not None and edges.lower() not in DATASETS and not edges.endswith(".npz"):
         kept = {name: getattr(stored, name) for name in ("source", "target", "weight", "id")}
-        given = {**kept, "directed": stored.directed, **given}
-    elif not given.keys() - {"edges"} and asked is not None:
+        values = {**kept, "directed": stored.directed, **values}
+    elif not values.keys() - {"edges"} and graph is not None:
         return str(edges)
-    return GraphFiles(**{**given, "edges": edges})
+    return GraphFiles(**{**values, "edges": edges})
 
 
 def as_options(graph: str | GraphFiles) -> list[str]:
-    """The words of a command line that name a graph."""
+    """Return the command-line arguments that name a graph."""
     if isinstance(graph, str):
         return [graph]
     words = ["--edges", graph.edges]

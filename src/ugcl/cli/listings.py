@@ -1,4 +1,4 @@
-"""`ugcl datasets` and `ugcl methods`: what there is."""
+"""`ugcl datasets` and `ugcl methods`: lists of data sets and methods."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def datasets(arguments: argparse.Namespace) -> int:
 
 
 def _entry(dataset: Dataset) -> dict[str, Any]:
-    """All that a machine may want to know of a data set."""
+    """Return the catalogue entry of a data set."""
     entry = {field.name: getattr(dataset, field.name) for field in fields(dataset)}
     source = entry.pop("source")
     return entry | {
@@ -60,12 +60,12 @@ def methods(arguments: argparse.Namespace) -> int:
             "needs": list(method.needs),
             "scope": method.scope,
             "inductive": method.inductive,
-            "weighs_edges": method.weighs_edges,
+            "uses_edge_weights": method.uses_edge_weights,
             "paper": method.paper,
-            "settings": {
+            "presets": {
                 name: {
                     "about": preset.about,
-                    "ours": sorted(preset.ours),
+                    "ours": sorted(preset.ours["default"]),
                     "values": dict(preset.base),
                     "data_sets": {
                         graph: {
@@ -101,5 +101,5 @@ def methods(arguments: argparse.Namespace) -> int:
     for method in METHODS.values():
         print(f"\n{method.name}: {method.paper}")
         for name, preset in method.presets.items():
-            print(f"  --settings {name}: {preset.about}")
+            print(f"  --preset {name}: {preset.about}")
     return 0

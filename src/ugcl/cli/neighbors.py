@@ -1,11 +1,11 @@
-"""`ugcl neighbors`: the nodes that are most like a node."""
+"""`ugcl neighbors`: the nodes that are most similar to a node."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from ugcl.cli.common import add_command, integer, print_json, print_table, say
+from ugcl.cli.common import add_command, integer, print_json, print_table
 from ugcl.runs import load_run
 
 
@@ -26,30 +26,28 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--approximate",
         action="store_true",
-        help="by an index that is made the first time and kept in RUN: for millions of nodes, "
-        "where a near one may be missing",
+        help="use an index, which is built once and stored in RUN: for millions of nodes; may miss "
+        "a neighbour",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Find them."""
+    """List the nearest nodes."""
     trained = load_run(arguments.trained)
-    found = trained.neighbors(
-        arguments.node, arguments.k, approximate=arguments.approximate, tell=say
-    )
+    nearest = trained.neighbors(arguments.node, arguments.k, approximate=arguments.approximate)
     ids = trained.ids()
     if arguments.json:
-        pairs = [{"id": name, "similarity": cosine} for name, cosine in found]
-        asked = arguments.node if ids.dtype.kind == "U" else int(arguments.node)
-        print_json({"id": asked, "neighbors": pairs})
+        pairs = [{"id": name, "similarity": cosine} for name, cosine in nearest]
+        node = arguments.node if ids.dtype.kind == "U" else int(arguments.node)
+        print_json({"id": node, "neighbors": pairs})
         return 0
     labels = trained.labels()
     header = ["id", "similarity"]
-    rows = [[str(name), f"{cosine:.4f}"] for name, cosine in found]
+    rows = [[str(name), f"{cosine:.4f}"] for name, cosine in nearest]
     if labels is not None:
         of = dict(zip(ids.tolist(), labels.tolist(), strict=True))
         header.append("label")
-        for row, (name, _) in zip(rows, found, strict=True):
+        for row, (name, _) in zip(rows, nearest, strict=True):
             row.append(of[name] or "-")
     print_table(header, rows)
     return 0

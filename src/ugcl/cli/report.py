@@ -1,4 +1,4 @@
-"""`ugcl report`: a page that shows a person whether embeddings are any good."""
+"""`ugcl report`: an HTML report of one or more runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import check_writable
-from ugcl.cli.common import add_command, add_data_root, integer, print_json, say, use_threads
+from ugcl.cli.common import add_command, add_data_root, integer, print_json, use_threads
 from ugcl.data import GraphFiles
 from ugcl.report import gather, verdict, write_page
 from ugcl.runs import load_run
@@ -21,28 +21,28 @@ def register(commands: Any) -> None:
         commands,
         "report",
         run,
-        "make a page to look at: map, scores, loss, scope, of one run or of several side by side",
+        "write an HTML report of one or more runs: map, scores, loss, scope",
         "ugcl report runs/citeseer --out page.html",
     )
     parser.add_argument(
-        "trained", nargs="+", metavar="RUN", help="finished run folders, of one graph"
+        "trained", nargs="+", metavar="RUN", help="finished run folders of the same graph"
     )
-    parser.add_argument("--out", required=True, metavar="FILE", help="the .html file to write")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the HTML file to write")
     parser.add_argument(
         "--splits",
         type=integer(2),
         default=10,
         metavar="J",
-        help="random splits that are scored (10)",
+        help="number of random splits to score (default: 10)",
     )
-    parser.add_argument("--labels", metavar="FILE", help="labels that the run's graph had not")
-    parser.add_argument("--seed", type=integer(0), default=0, help="of the map (default: 0)")
+    parser.add_argument("--labels", metavar="FILE", help="labels for a graph without labels")
+    parser.add_argument("--seed", type=integer(0), default=0, help="seed of the map (default: 0)")
     parser.add_argument("--threads", type=integer(1), help="threads (default: the run's)")
     add_data_root(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the page."""
+    """Write the report."""
     out = Path(arguments.out)
     if out.suffix not in (".html", ".htm"):
         raise UGCLError(f"--out {out} must end in .html")
@@ -56,20 +56,19 @@ def run(arguments: argparse.Namespace) -> int:
         labels = GraphFiles(edges=first.graph, labels=arguments.labels)
         if first.graph_files is not None:
             labels = replace(labels, id=first.graph_files.id)
-    gathered = gather(
+    report = gather(
         runs,
         splits=arguments.splits,
         labels=labels,
         data_root=arguments.data_root,
         threads=threads,
         seed=arguments.seed,
-        tell=say,
     )
-    write_page(gathered, out)
+    write_page(report, out)
     size = out.stat().st_size
     if arguments.json:
-        print_json({"file": str(out), "bytes": size, "verdict": verdict(gathered)})
+        print_json({"file": str(out), "bytes": size, "verdict": verdict(report)})
     else:
-        print(verdict(gathered))
+        print(verdict(report))
         print(f"{out}: {size / 1e6:.1f} MB, open it in a browser")
     return 0

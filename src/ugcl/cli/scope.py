@@ -1,4 +1,4 @@
-"""`ugcl scope`: what a graph says about the scope, and which n each rule would take."""
+"""`ugcl scope`: homophily of a graph against n, and the n that each rule chooses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from ugcl.cli.common import (
     integer,
     print_json,
     print_table,
-    say,
     use_threads,
 )
 from ugcl.cli.graphs import add_graph, graph_of
@@ -28,7 +27,7 @@ from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
 from ugcl.report import check_plotting, plot_scope
 from ugcl.scope import sparsity
-from ugcl.selection import BEST, Degree, Survey, survey
+from ugcl.selection import DEFAULT_CRITERION, Degree, Survey, survey
 from ugcl.study import TRAINED_CRITERIA
 
 
@@ -38,66 +37,67 @@ def register(commands: Any) -> None:
         commands,
         "scope",
         run,
-        "show a graph's homophily against n and the n that each rule would choose",
+        "show a graph's homophily against n and the n that each rule chooses",
         "ugcl scope citeseer --plot scope.png",
     )
     add_graph(parser)
-    parser.add_argument("--plot", metavar="FILE", help="draw the curves into a file (.png, .svg)")
+    parser.add_argument("--plot", metavar="FILE", help="plot the curves into a file (.png, .svg)")
     parser.add_argument(
-        "--deep", action="store_true", help="also ask the estimators that train, which take longer"
+        "--deep",
+        action="store_true",
+        help="also use the criteria that train a model, which take longer",
     )
     parser.add_argument(
         "--sample",
         type=integer(1),
         metavar="S",
-        help="Lemma 1 for a random sample of S nodes, whose degree is S/N of the graph's",
+        help="Lemma 1 for a random sample of S nodes, with S/N times the graph's degree",
     )
     parser.add_argument(
         "--degree",
         choices=get_args(Degree),
         default="average",
-        help="Lemma 1 with d = 2E/N, or as for the paper's table: d = E/N, two decimals",
+        help="degree in Lemma 1: average, 2E/N; or paper, as in its table: E/N, two decimals",
     )
     parser.add_argument("--threads", type=integer(1), help="threads (default: PyTorch's)")
     add_data_root(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at the graph."""
+    """Compute the curves and choices, and print or plot them."""
     use_threads(arguments.threads)
     if arguments.plot is not None:
         check_plotting(Path(arguments.plot))
         check_writable(Path(arguments.plot))
-    given = graph_of(arguments)
-    if given is None:
+    source = graph_of(arguments)
+    if source is None:
         raise UGCLError("no graph given: name a data set or a file, as in ugcl scope citeseer")
-    graph = load_graph(given, arguments.data_root)
+    graph = load_graph(source, arguments.data_root)
     with tqdm(desc="nodes", disable=not sys.stderr.isatty(), leave=False) as bar:
 
         def progress(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        found = survey(
+        result = survey(
             graph,
             train=_training_nodes(graph),
             sample=arguments.sample,
             convention=arguments.degree,
             trained=TRAINED_CRITERIA if arguments.deep else {},
-            tell=say,
             progress=progress,
         )
     if arguments.plot is not None:
-        plot_scope(found, Path(arguments.plot))
+        plot_scope(result, Path(arguments.plot))
     if arguments.json:
-        print_json(found.to_json())
+        print_json(result.to_json())
     else:
-        _print(found)
+        _print(result)
     return 0
 
 
 def _training_nodes(graph: Graph) -> Any:
-    """The nodes whose labels a user has: those of a split, or all where only some have one."""
+    """Return the training nodes of the split; all labelled nodes if some nodes have no label."""
     if graph.labels is None or graph.num_classes == 0:
         return None
     labelled = np.flatnonzero(graph.labels != UNLABELLED)
@@ -106,63 +106,67 @@ def _training_nodes(graph: Graph) -> Any:
     return split_of(graph)[0]["train"]
 
 
-def _print(found: Survey) -> None:
-    graph = found.graph
+def _print(result: Survey) -> None:
+    graph = result.graph
     print(
-        f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {_components(found)}, "
+        f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {_components(result)}, "
         f"sparsity {sparsity(graph.adjacency):.2g}"
     )
-    degree = f"degree {found.degree:.2f}"
-    if found.bound_degree != found.degree:
-        degree += f" (Lemma 1 with {found.bound_degree:.2f})"
-    if found.homophily is not None:
-        print(f"{degree}, homophily {found.homophily:.3f}")
+    degree = f"degree {result.degree:.2f}"
+    if result.bound_degree != result.degree:
+        degree += f" (Lemma 1 with {result.bound_degree:.2f})"
+    if result.homophily is not None:
+        print(f"{degree}, homophily {result.homophily:.3f}")
     else:
-        missing = "no labels" if found.measured is None else "no edge joins two labelled nodes"
-        print(f"{degree}; {missing}, so homophily is not known")
+        missing = "no labels" if result.measured is None else "no edge connects two labelled nodes"
+        print(f"{degree}; {missing}, so homophily is unknown")
     print()
-    _print_curves(found)
+    _print_curves(result)
     print()
-    wide = max(len(choice.rule) for choice in found.choices)
-    for choice in found.choices:
+    width = max(len(choice.rule) for choice in result.choices)
+    for choice in result.choices:
         n = "-" if choice.n is None else str(choice.n)
-        print(f"{choice.rule:<{wide}}  {n:>2}  {choice.why}")
-    print(f"\n--scope auto takes {BEST}: n = {found.choice(BEST).n}")
+        print(f"{choice.rule:<{width}}  {n:>2}  {choice.why}")
+    print(f"\n--scope auto takes {DEFAULT_CRITERION}: n = {result.choice(DEFAULT_CRITERION).n}")
 
 
-def _components(found: Survey) -> str:
-    if found.components == 1:
+def _components(result: Survey) -> str:
+    if result.components == 1:
         return "connected"
-    return f"{found.components:,} components (the largest has {found.largest:,} nodes)"
+    return f"{result.components:,} components (the largest has {result.largest:,} nodes)"
 
 
-def _print_curves(found: Survey) -> None:
-    scores = found.choice(BEST).scores
+def _print_curves(result: Survey) -> None:
+    scores = result.choice(DEFAULT_CRITERION).scores
     columns: dict[str, list[str]] = {}
-    if found.lower_bound is not None:
-        columns["Lemma 1"] = [f"{bound:.3f}" for bound in found.lower_bound]
-    if found.measured is not None:
-        sampled = found.measured.sources.size < found.measured.population
+    if result.lower_bound is not None:
+        columns["Lemma 1"] = [f"{bound:.3f}" for bound in result.lower_bound]
+    if result.measured is not None:
+        sampled = result.measured.sources.size < result.measured.population
         columns["measured P_n"] = [
             f"{mean:.3f} [{low:.3f}, {high:.3f}]" if sampled else f"{mean:.3f}"
             for mean, (low, high) in zip(
-                found.measured.mean(), found.measured.interval(), strict=True
+                result.measured.mean(), result.measured.interval(), strict=True
             )
         ]
-        columns["dominant"] = [f"{fraction:.1%}" for fraction in found.measured.dominant()]
-        columns["strongly"] = [f"{fraction:.1%}" for fraction in found.measured.strongly_dominant()]
+        columns["dominant"] = [f"{fraction:.1%}" for fraction in result.measured.dominant()]
+        columns["strongly"] = [
+            f"{fraction:.1%}" for fraction in result.measured.strongly_dominant()
+        ]
     columns = {name: ["", *column] for name, column in columns.items()}
     if scores is not None:
-        columns[BEST] = [f"{score:.4f}" for score in scores]
+        columns[DEFAULT_CRITERION] = [f"{score:.4f}" for score in scores]
     if columns:
         rows = zip(*columns.values(), strict=True)
         print_table(("n", *columns), ((str(n), *row) for n, row in enumerate(rows)))
-    if found.below_bound:
-        print(f"measured below Lemma 1 at n = {_listed(found.below_bound)}: it is no bound here")
+    if result.below_bound:
+        print(
+            f"measured below Lemma 1 at n = {_listed(result.below_bound)}: it is not a bound here"
+        )
 
 
 def _listed(numbers: list[int]) -> str:
-    """1, 2, 3, 5 as "1 to 3, 5"."""
+    """Return 1, 2, 3, 5 as "1 to 3, 5"."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

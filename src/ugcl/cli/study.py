@@ -1,4 +1,4 @@
-"""`ugcl study`: results over several seeds, as data."""
+"""`ugcl study`: train over several seeds and write the scores as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from ugcl.cli.common import (
     INTERRUPTED,
-    StopRequest,
+    StopOnSignal,
     add_command,
     add_compute_options,
     add_data_root,
@@ -23,7 +23,6 @@ from ugcl.cli.common import (
 )
 from ugcl.cli.progress import Progress
 from ugcl.methods import DEFAULT_PRESET, METHODS
-from ugcl.scope import ScopeName
 from ugcl.study import (
     Plan,
     Variant,
@@ -33,6 +32,7 @@ from ugcl.study import (
     scope_study,
     tuned_study,
 )
+from ugcl.typing import ScopeName
 
 
 def register(commands: Any) -> None:
@@ -41,60 +41,63 @@ def register(commands: Any) -> None:
         commands,
         "study",
         run,
-        "repeat training over seeds and settings and write the scores as data",
-        "ugcl study citeseer --out results.json --settings fast authors:hidden=1024",
+        "train over seeds and variants of the settings and write the scores as JSON",
+        "ugcl study citeseer --out results.json --preset fast authors:hidden=1024",
     )
     parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
     parser.add_argument("--out", required=True, metavar="FILE", help="the JSON file to write")
     parser.add_argument(
-        "--runs", default="runs/study", metavar="DIR", help="where to keep the runs (runs/study)"
+        "--runs",
+        default="runs/study",
+        metavar="DIR",
+        help="folder of the runs (default: runs/study)",
     )
     parser.add_argument(
         "--method", default="ugcl", help=f"one of: {', '.join(METHODS)} (default: ugcl)"
     )
     parser.add_argument(
-        "--settings",
+        "--preset",
         nargs="+",
         default=[DEFAULT_PRESET],
         metavar="PRESET[:NAME=VALUE,...]",
-        help=f"which presets, each with changes or without (default: {DEFAULT_PRESET})",
+        help=f"the presets, each with changed settings or without (default: {DEFAULT_PRESET})",
     )
-    parser.add_argument("--seeds", type=integer(1), default=5, help="how many seeds (default: 5)")
+    parser.add_argument("--seeds", type=integer(1), default=5, help="number of seeds (default: 5)")
     parser.add_argument(
         "--splits",
         type=integer(2),
         default=20,
-        help="how many random splits each run is scored on (default: 20)",
+        help="number of random splits that each run is scored on (default: 20)",
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--against",
         metavar="PRESET[:NAME=VALUE,...]",
-        help="instead compare each with this one: the honest probe, paired node by node",
+        help="instead compare each with this variant, node by node (honest probe)",
     )
     instead.add_argument(
         "--scopes",
         type=integer(1),
         metavar="N",
-        help="instead read out at n = 0, ..., N: the honest probe, each n against the best",
+        help="instead score the readout at n = 0, ..., N and its regret (honest probe)",
     )
     instead.add_argument(
         "--tune-scopes",
         nargs="+",
         type=_scope,
         metavar="SCOPE",
-        help="instead choose the scope of training among these on validation nodes, and by itself "
-        "that of the readout among the numbers: the honest probe, against the method's own",
+        help="instead tune the training scope among these on validation nodes, and separately the "
+        "readout scope among the integers; compare with the method's own scopes (honest probe)",
     )
     add_data_root(parser)
     add_compute_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the study, or go on with it."""
+    """Run or resume the study."""
     out = Path(arguments.out)
-    variants = [Variant.parse(text, arguments.method) for text in arguments.settings]
-    with StopRequest() as stop:
+    variants = [Variant.parse(text, arguments.method) for text in arguments.preset]
+    with StopOnSignal() as stop:
         plan = Plan(
             arguments.graph,
             out,
@@ -107,8 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             data_root=arguments.data_root,
             device=arguments.device or "auto",
             threads=arguments.threads,
-            reporter=Progress,
-            tell=say,
+            callbacks=lambda title: [Progress(title), stop],
             should_stop=stop,
         )
         if arguments.scopes is not None:
@@ -132,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(result)
     if stopped:
-        say("stopped; the same command goes on")
+        say("stopped; the same command resumes the study")
         return INTERRUPTED
     return 0
 
@@ -140,19 +142,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _complete(
     result: dict[str, Any], arguments: argparse.Namespace, variants: list[Variant]
 ) -> bool:
-    """Whether all that was asked for is there, whatever else the file holds."""
+    """Return whether the result has all requested scores."""
     if arguments.scopes is not None or arguments.tune_scopes is not None:
         return bool(result["seeds"] == arguments.seeds)
     probes = (None,) if arguments.against else protocols_of(arguments.method)
-    there = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
-    asked = product(map(str, variants), range(arguments.seeds), probes)
-    return there.issuperset(asked)
+    done = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
+    return done.issuperset(product(map(str, variants), range(arguments.seeds), probes))
 
 
 def _print_paired(result: dict[str, Any]) -> None:
-    print(f"against {result['against']}, the honest probe on {result['splits']} splits")
+    print(f"against {result['against']}, honest probe on {result['splits']} splits")
     print_table(
-        ("settings", "seeds", "accuracy", "against", "difference", "seconds", "against"),
+        ("variant", "seeds", "accuracy", "against", "difference", "seconds", "against"),
         (
             (
                 row["variant"],
@@ -170,18 +171,18 @@ def _print_paired(result: dict[str, Any]) -> None:
 
 
 def _print_controls(result: dict[str, Any]) -> None:
-    """The controls without training, beside what was compared."""
+    """Print the accuracies of the feature controls."""
     shown = ", ".join(f"{name} {accuracy:.1f}" for name, accuracy in result["controls"].items())
     print(f"controls on these splits: {shown}")
 
 
 def _print_scopes(result: dict[str, Any]) -> None:
     print(
-        f"{result['variant']} read out at each n, {result['seeds']} seeds, the honest probe on "
+        f"{result['variant']} read out at each n, {result['seeds']} seeds, honest probe on "
         f"{result['splits']} splits"
     )
     print_table(
-        ("n", "accuracy", "below the best"),
+        ("n", "accuracy", "regret"),
         (
             (str(row["n"]), figure(row["accuracy"]), _difference(row["regret"], 2))
             for row in result["scopes"]
@@ -192,7 +193,7 @@ def _print_scopes(result: dict[str, Any]) -> None:
 
 def _print_tuned(result: dict[str, Any]) -> None:
     print(
-        f"{result['method']}, {result['variant']}, {result['seeds']} seeds, the honest probe on "
+        f"{result['method']}, {result['variant']}, {result['seeds']} seeds, honest probe on "
         f"{result['splits']} splits"
     )
     if not result["seeds"]:
@@ -205,7 +206,7 @@ def _print_tuned(result: dict[str, Any]) -> None:
         others.append((tuned, table["accuracy"], table["gain"]))
         rows += [(f"{name} {scope}", accuracy, gain) for scope, accuracy, gain in others]
     print_table(
-        ("scope", "accuracy", "gain over its own"),
+        ("scope", "accuracy", "gain over own"),
         (
             (scope, figure(accuracy), "" if gain is None else _difference(gain, 2))
             for scope, accuracy, gain in rows
@@ -216,18 +217,18 @@ def _print_tuned(result: dict[str, Any]) -> None:
 
 def _print(result: dict[str, Any]) -> None:
     controls = list(dict.fromkeys(name for row in result["summary"] for name in row["controls"]))
-    heads = ("settings", "probe", "seeds", "one split", "many splits", *controls)
+    heads = ("variant", "probe", "seeds", "one split", "many splits", *controls)
     print_table(
-        (*heads, "gain over the best", "seconds"),
+        (*heads, "gain over control", "seconds"),
         (_line(row, controls) for row in result["summary"]),
     )
     if controls:
-        print("the controls are on the many splits, as is the gain over the best of them")
+        print("controls and gain over the best control are over the many splits")
     if result["published"] is not None:
         print(f"published: {figure(result['published'])}")
 
 
-def _line(row: dict[str, Any], shown: list[str]) -> tuple[str, ...]:
+def _line(row: dict[str, Any], names: list[str]) -> tuple[str, ...]:
     controls = row["controls_mean"]
     best = max(controls, key=lambda name: controls[name][0])
     gain = row["differences"][best]
@@ -237,14 +238,14 @@ def _line(row: dict[str, Any], shown: list[str]) -> tuple[str, ...]:
         str(row["seeds"]),
         figure(row["accuracy"]),
         figure(row["accuracy_mean"]),
-        *(f"{controls[name][0]:.1f}" if name in controls else "-" for name in shown),
+        *(f"{controls[name][0]:.1f}" if name in controls else "-" for name in names),
         _difference(gain),
         f"{row['training_seconds'][0]:.0f}",
     )
 
 
-def _difference(of: dict[str, Any], digits: int = 1) -> str:
-    mean, low, high = (f"{value:+.{digits}f}" for value in (of["mean"], *of["ci95"]))
+def _difference(estimate: dict[str, Any], digits: int = 1) -> str:
+    mean, low, high = (f"{value:+.{digits}f}" for value in (estimate["mean"], *estimate["ci95"]))
     return f"{mean} [{low}, {high}]"
 
 

@@ -9,23 +9,23 @@ from typing import Any
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.common import (
     INTERRUPTED,
-    StopRequest,
+    StopOnSignal,
     add_command,
     add_compute_options,
     add_data_root,
     add_settings,
     add_split,
     fraction,
-    given_settings,
     integer,
+    params_of,
     print_json,
     say,
 )
 from ugcl.cli.graphs import add_graph, graph_of
 from ugcl.cli.progress import Progress
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, METHODS, method_named
-from ugcl.runs import RunConfig, new_config, open_run, train_run
+from ugcl.methods import DEFAULT_PRESET, METHODS, get_method
+from ugcl.runs import Prepared, RunConfig, open_run, prepare, prepare_again, train_run
 
 
 def register(commands: Any) -> None:
@@ -42,25 +42,24 @@ def register(commands: Any) -> None:
     parser.add_argument("--out", required=True, metavar="RUN", help="the run folder to write")
     parser.add_argument("--method", help=f"one of: {', '.join(METHODS)} (default: ugcl)")
     parser.add_argument(
-        "--settings",
-        metavar="PRESET",
+        "--preset",
         help=f"preset of the settings: fast, paper or, for ugcl, authors ({DEFAULT_PRESET})",
     )
     parser.add_argument(
         "--hold-out-edges",
         type=fraction,
         metavar="R",
-        help="remove this share of the edges before training, for ugcl evaluate --task links",
+        help="hold out this fraction of the edges, for ugcl evaluate --task links",
     )
     add_split(
         parser,
-        "for a method that learns from labels: ",
-        "seed of a random split and of the edges that are held out",
+        "for a supervised method: ",
+        "seed of a random split and of the held-out edges",
     )
     parser.add_argument("--config", metavar="FILE", help="repeat the run that wrote this file")
     parser.add_argument("--seed", type=integer(0), help="training seed (default: 0)")
     parser.add_argument(
-        "--resume", action="store_true", help="go on with RUN if it is there, start it if not"
+        "--resume", action="store_true", help="resume RUN where it exists, else start it"
     )
     add_data_root(parser)
     add_compute_options(parser)
@@ -69,21 +68,21 @@ def register(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train."""
-    config, graph = _configured(arguments)
-    folder = open_run(Path(arguments.out), config, graph, resume=arguments.resume)
+    prepared = _prepared(arguments)
+    folder = open_run(Path(arguments.out), prepared, resume=arguments.resume)
     if not arguments.json:
-        _announce(folder.config, graph)
-    with StopRequest() as stop:
-        progress = Progress(f"{config.method} on {graph.name or 'graph'}")
-        outcome = train_run(folder, graph, reporter=progress, should_stop=stop)
-    if outcome is not None and outcome.ended == "stopped":
-        say(f"stopped after epoch {outcome.epochs}; go on: ugcl train --out {folder.path} --resume")
+        _announce(folder.config, prepared.graph)
+    with StopOnSignal() as stop:
+        progress = Progress(f"{prepared.config.method} on {prepared.graph.name or 'graph'}")
+        fitted = train_run(folder, prepared, [progress, stop])
+    if fitted is not None and fitted.ended == "stopped":
+        say(f"stopped after epoch {fitted.epochs}; resume: ugcl train --out {folder.path} --resume")
         return INTERRUPTED
     metrics = folder.metrics()
     if arguments.json:
         print_json({"run": str(folder.path), **metrics})
         return 0
-    if outcome is None:
+    if fitted is None:
         print(f"{folder.path} was finished before: nothing to do")
     else:
         print(
@@ -94,21 +93,21 @@ def run(arguments: argparse.Namespace) -> int:
         )
         if folder.config.hold_out_edges:
             print(f"held-out edges: {folder.path / 'held_out_edges.npy'}")
-        if method_named(folder.config.method).supervised:
+        if get_method(folder.config.method).supervised:
             print(f"predictions: {folder.path / 'predictions.npy'}")
-    _tell_of_collapse(metrics["collapse"], folder.config.method)
+    _warn_of_collapse(metrics["collapse"], folder.config.method)
     print(f"embeddings: {folder.embeddings_file}")
-    if graph.num_classes:
+    if prepared.graph.num_classes:
         print(f"next: ugcl evaluate {folder.path}")
-    if graph.ids is not None:
+    if prepared.graph.ids is not None:
         print(f"next: ugcl embed {folder.path} --out embeddings.parquet  (with ids; or .csv, ...)")
     if folder.config.hold_out_edges:
         print(f"next: ugcl evaluate {folder.path} --task links")
     return 0
 
 
-def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
-    """The configuration that the arguments ask for, and its graph."""
+def _prepared(arguments: argparse.Namespace) -> Prepared:
+    """Return the run that the arguments ask for, with its graph."""
     source = arguments.config
     if source is None and arguments.resume and (Path(arguments.out) / "config.toml").is_file():
         source = Path(arguments.out) / "config.toml"
@@ -120,11 +119,11 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
                 "files, as in ugcl train --edges edges.csv"
             )
         method = arguments.method or "ugcl"
-        return new_config(
+        return prepare(
             graph,
             method=method,
-            preset=arguments.settings or DEFAULT_PRESET,
-            given=given_settings(arguments, method),
+            preset=arguments.preset or DEFAULT_PRESET,
+            params=params_of(arguments, method),
             seed=arguments.seed or 0,
             device=arguments.device or "auto",
             threads=arguments.threads,
@@ -132,24 +131,24 @@ def _configured(arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
             hold_out_edges=arguments.hold_out_edges or 0.0,
             split=arguments.split,
             split_seed=arguments.split_seed,
-            tell=say,
         )
     return _from_config(RunConfig.read(Path(source)), arguments)
 
 
-def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunConfig, Graph]:
-    """A stored configuration with what the arguments change."""
-    for name, asked, stored in (
-        ("--settings", arguments.settings, config.preset),
+def _from_config(config: RunConfig, arguments: argparse.Namespace) -> Prepared:
+    """Return the run of a stored configuration, changed by the arguments."""
+    for name, value, stored in (
+        ("--preset", arguments.preset, config.preset),
         ("--method", arguments.method, config.method),
     ):
-        if asked not in (None, stored):
+        if value not in (None, stored):
             raise UGCLError(
-                f"{name} {asked} contradicts the stored configuration, which has '{stored}': "
+                f"{name} {value} contradicts the stored configuration, which has '{stored}': "
                 "leave it out, or start a new run without --config and --resume"
             )
-    return config.changed(
-        given_settings(arguments, config.method, config.settings.values()),
+    return prepare_again(
+        config,
+        params_of(arguments, config.method),
         graph=graph_of(arguments, config.graph_files),
         data_root=arguments.data_root,
         seed=arguments.seed,
@@ -158,7 +157,6 @@ def _from_config(config: RunConfig, arguments: argparse.Namespace) -> tuple[RunC
         hold_out_edges=arguments.hold_out_edges,
         split=arguments.split,
         split_seed=arguments.split_seed,
-        tell=say,
     )
 
 
@@ -167,7 +165,7 @@ def _announce(config: RunConfig, graph: Graph) -> None:
     for note in graph.notes:
         say(f"  {note}")
     shown = ", ".join(f"{name} {value}" for name, value in config.settings.values().items())
-    say(f"{config.method}, settings '{config.preset}', seed {config.seed}: {shown}")
+    say(f"{config.method}, preset '{config.preset}', seed {config.seed}: {shown}")
     if config.split:
         parts = config.split_of(graph)
         sizes = ", ".join(f"{parts[part].size:,} {part}" for part in parts)
@@ -177,19 +175,19 @@ def _announce(config: RunConfig, graph: Graph) -> None:
             f"holds out {round(config.hold_out_edges * graph.num_edges):,} of "
             f"{graph.num_edges:,} edges, split seed {config.split_seed}"
         )
-    if graph.weighted and not method_named(config.method).weighs_edges:
-        say(f"note: {config.method} knows no edge weights; all edges count the same")
+    if graph.weighted and not get_method(config.method).uses_edge_weights:
+        say(f"note: {config.method} ignores edge weights")
     if config.scope_choice:
         chosen = config.scope_choice
         names = " and ".join(name.replace("_", " ") for name in chosen["settings"])
         say(f"{names} by {chosen['rule']}: {chosen['why']}")
 
 
-def _tell_of_collapse(collapse: dict[str, Any], method: str) -> None:
+def _warn_of_collapse(collapse: dict[str, Any], method: str) -> None:
     if collapse["collapsed"]:
         advice = ""
-        if method_named(method).trained:
-            scoped = "scope" in method_named(method).options()
+        if get_method(method).trained:
+            scoped = "scope" in get_method(method).params
             last = ", a smaller --lr or a smaller --scope" if scoped else " or a smaller --lr"
             advice = f"; try features of one scale (ugcl check), fewer epochs{last}"
         say(

@@ -1,11 +1,11 @@
-"""Where graphs come from: the catalogue of data sets, readers, synthetic graphs, splits."""
+"""Data sets, readers of graph files, synthetic graphs and splits."""
 
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.held_out import hold_out_edges, non_edges
 from ugcl.data.load import load_graph
 from ugcl.data.readers import GraphFiles, read_graph, with_labels
+from ugcl.data.sbm import sbm_graph
 from ugcl.data.splits import SplitKind, split_of
-from ugcl.data.synthetic import sbm_graph
 
 __all__ = [
     "DATASETS",

@@ -1,7 +1,7 @@
-"""Graphs that were read from raw files, kept so that the next time is faster.
+"""Cache of graphs that were read from raw files.
 
-A kept graph belongs to one content of the raw files and one version of the package; when either
-changes, the files are read again and the old graph is removed.
+The key of a cached graph is the content of its raw files and the version of the package; when
+either changes, the files are read again and the old graph is removed.
 """
 
 from __future__ import annotations
@@ -14,37 +14,39 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data.npz import read_npz
 from ugcl.graph import Graph
 
-READERS = "1"
-"""Raise it when a reader makes another graph of the same files within one version."""
+READER_VERSION = "1"
+"""Increase it if a reader's result changes within one version of the package."""
 
 
 def user_cache() -> Path:
-    """`ugcl` in the user's cache folder, the home of downloads and of kept graphs."""
+    """Return the folder of downloads and cached graphs, `ugcl` in the user's cache folder."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ugcl"
 
 
-def parsed(name: str, files: Sequence[Path], read: Callable[[Sequence[Path], str], Graph]) -> Graph:
-    """The graph that `read` makes of the files: the one that was kept, or a new one.
+def read_cached(
+    name: str, files: Sequence[Path], read: Callable[[Sequence[Path], str], Graph]
+) -> Graph:
+    """Return the cached graph of raw files, or read and cache it.
 
     Args:
-        name: what the graph is called.
+        name: name of the graph.
         files: its raw files.
-        read: the reader; it gets the files and the name.
+        read: the reader, called with the files and the name.
     """
-    kept = user_cache() / "parsed" / f"{name}-{_digest(files)}.npz"
-    if kept.is_file():
+    path = user_cache() / "parsed" / f"{name}-{_digest(files)}.npz"
+    if path.is_file():
         with contextlib.suppress(UGCLError):
-            return read_npz(kept)
+            return Graph.load(path)
     graph = read(files, name)
     with contextlib.suppress(OSError, UGCLError):
-        _keep(graph, kept)
+        _save(graph, path)
     return graph
 
 
-def _keep(graph: Graph, path: Path) -> None:
+def _save(graph: Graph, path: Path) -> None:
+    """Write a graph and delete outdated ones of the same name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     graph.save(path, compressed=False)
     digits = path.stem.rpartition("-")[2]
@@ -54,8 +56,8 @@ def _keep(graph: Graph, path: Path) -> None:
 
 
 def _digest(files: Sequence[Path]) -> str:
-    """Of everything that the parsed graph depends on."""
-    digest = hashlib.sha256(f"{version('ugcl')} {READERS}".encode())
+    """Return the hash of everything that the graph depends on."""
+    digest = hashlib.sha256(f"{version('ugcl')} {READER_VERSION}".encode())
     for file in files:
         with file.open("rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()

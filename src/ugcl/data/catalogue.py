@@ -1,4 +1,4 @@
-"""The named data sets: their sizes, their raw files and where these come from."""
+"""The catalogue of data sets: sizes, raw files and their sources."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ugcl.graph import Graph
 
 @dataclass(frozen=True)
 class RawFile:
-    """A file of a data set as its authors published it.
+    """A raw file of a data set, as its authors published it.
 
     Attributes:
-        path: where it is under the data root, in the layout of PyTorch Geometric or OGB.
-        url: where to download it, or the archive that holds it.
-        member: its name in that archive; "" where the address is the file's own.
+        path: path under the data root, in the layout of PyTorch Geometric or OGB.
+        url: URL of the file, or of the archive that contains it.
+        member: name in the archive; "" if the URL is that of the file.
     """
 
     path: str
@@ -29,13 +29,13 @@ class RawFile:
 
 @dataclass(frozen=True)
 class Source:
-    """What a data set is read from.
+    """Raw files of a data set and their reader.
 
     Attributes:
-        page: where people find the files.
-        files: the raw files, in the order that the reader takes them.
-        read: the reader; it gets the paths of the files and the graph's name.
-        split: the split that comes with the files; "" where there is none.
+        page: web page of the files.
+        files: the raw files, in the order that the reader expects.
+        read: the reader, called with the paths of the files and the graph's name.
+        split: name of the published split; "" if there is none.
     """
 
     page: str
@@ -46,16 +46,16 @@ class Source:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A named data set and where it comes from.
+    """A data set of the catalogue.
 
     Attributes:
-        name: what `load_graph` calls it.
+        name: its name for `load_graph`.
         nodes: number of nodes.
         edges: number of undirected edges without duplicates and self-loops.
         features: number of feature columns.
         classes: number of classes.
         source: its raw files and their reader.
-        embedded: whether it comes with the package.
+        embedded: whether it is shipped with the package.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Reader of the `.npz` files of Shchur et al., *Pitfalls of Graph Neural Network Evaluation*.
 
 Amazon Computers and Photo, Coauthor CS and Physics come in this form: the arrays of two CSR
-matrices, `adj_*` and `attr_*`, and `labels`. The names of nodes, words and classes that the files
-may hold too are pickled objects, and are never opened.
+matrices, `adj_*` and `attr_*`, and `labels`. The files may also contain names of nodes, words and
+classes as pickled objects, which are never read.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from ugcl.graph import Graph
+from ugcl.typing import CSRMatrix
 
 
 def read_gnn_benchmark(files: Sequence[Path], name: str) -> Graph:
-    """Read a data set of the benchmark; it has no split of its own.
+    """Read a data set of the benchmark, which has no published split.
 
-    Known traps: the Coauthor files hold word counts where the Amazon files hold ones, and the
-    field uses all four as binary features, so every positive value becomes 1; the Amazon files
-    list most edges in one direction only, which `Graph` mends.
+    The Coauthor files hold word counts and the Amazon files ones; all four are used as binary
+    features in the literature, so every positive value becomes 1. The Amazon files list most edges
+    in one direction only; `Graph` makes them symmetric.
 
     Args:
-        files: the one raw file.
-        name: what to call the graph.
+        files: the raw file.
+        name: name of the graph.
     """
     (file,) = files
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
@@ -39,8 +40,8 @@ def read_gnn_benchmark(files: Sequence[Path], name: str) -> Graph:
         )
 
 
-def _csr(archive: Any, prefix: str) -> Any:
-    """The matrix whose arrays begin with `prefix`."""
+def _csr(archive: Any, prefix: str) -> CSRMatrix:
+    """Return the matrix whose array names begin with `prefix`."""
     parts = tuple(archive[f"{prefix}_{part}"] for part in ("data", "indices", "indptr"))
     matrix = sp.csr_array(parts, shape=tuple(archive[f"{prefix}_shape"]))
     matrix.check_format(full_check=True)

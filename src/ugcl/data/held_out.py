@@ -1,4 +1,4 @@
-"""Edges that are held out of a graph, to ask an embedding for them afterwards."""
+"""Held-out edges and non-edges for link prediction."""
 
 from __future__ import annotations
 
@@ -11,61 +11,62 @@ import scipy.sparse as sp
 from ugcl._utils.errors import UGCLError
 from ugcl.data.readers.structural import steps_of, structural_features
 from ugcl.graph import Graph
+from ugcl.typing import CSRMatrix
 
 Pairs = npt.NDArray[np.int64]
-"""E x 2 node numbers, the smaller first."""
+"""E x 2 node indices, the smaller first."""
 
 
-def hold_out_edges(graph: Graph, share: float, seed: int = 0) -> tuple[Graph, Pairs]:
-    """The graph without a random share of its edges, and those edges.
+def hold_out_edges(graph: Graph, fraction: float, seed: int = 0) -> tuple[Graph, Pairs]:
+    """Remove a random fraction of the edges; return the reduced graph and the removed edges.
 
-    Nodes stay, also those that lose all their edges. Structural features are made anew, as they
-    would tell of the edges. The choice is a function of the edges and the seed alone.
+    All nodes are kept. Structural features are recomputed, because they would reveal the removed
+    edges. The choice depends on the edges and the seed only.
     """
     upper = sp.triu(graph.adjacency, k=1, format="coo")
-    count = round(share * upper.nnz)
+    count = round(fraction * upper.nnz)
     if not 2 <= count < upper.nnz:
         raise UGCLError(
-            f"holding out {share:g} of {upper.nnz:,} edges leaves {count:,} to score and "
-            f"{upper.nnz - count:,} to train on: --hold-out-edges must leave at least 2 and 1"
+            f"holding out {fraction:g} of {upper.nnz:,} edges leaves {count:,} to score and "
+            f"{upper.nnz - count:,} to train on: change `hold_out_edges` to leave at least 2 and 1"
         )
-    taken = np.zeros(upper.nnz, dtype=bool)
-    taken[np.random.default_rng(seed).choice(upper.nnz, count, replace=False)] = True
+    removed = np.zeros(upper.nnz, dtype=bool)
+    removed[np.random.default_rng(seed).choice(upper.nnz, count, replace=False)] = True
     rows, columns = (ends.astype(np.int64) for ends in upper.coords)
     kept = sp.coo_array(
-        (upper.data[~taken], (rows[~taken], columns[~taken])), shape=graph.adjacency.shape
+        (upper.data[~removed], (rows[~removed], columns[~removed])), shape=graph.adjacency.shape
     )
     reduced = replace(graph, adjacency=kept + kept.T)
     if steps := steps_of(graph.feature_names):
         ids = range(graph.num_nodes) if graph.ids is None else graph.ids.tolist()
         features, _ = structural_features(reduced.adjacency, ids, steps)
         reduced = replace(reduced, features=features)
-    return reduced, np.stack([rows[taken], columns[taken]], axis=1)
+    return reduced, np.stack([rows[removed], columns[removed]], axis=1)
 
 
-def non_edges(adjacency: sp.csr_array, count: int, seed: int = 0) -> Pairs:
-    """Distinct random pairs of nodes that no edge joins.
+def non_edges(adjacency: CSRMatrix, count: int, seed: int = 0) -> Pairs:
+    """Sample distinct pairs of nodes that are not connected by an edge.
 
     Args:
         adjacency: A, symmetric CSR without diagonal.
-        count: how many.
-        seed: the seed.
+        count: number of pairs.
+        seed: seed of the random generator.
     """
     size = adjacency.shape[0]
-    there = size * (size - 1) // 2 - adjacency.nnz // 2
-    if count > there:
+    available = size * (size - 1) // 2 - adjacency.nnz // 2
+    if count > available:
         raise UGCLError(
-            f"{count:,} pairs of nodes without an edge are needed, and the graph has {there:,}: "
-            "hold out fewer edges"
+            f"{count:,} pairs of nodes without an edge are needed, but the graph has "
+            f"{available:,}: hold out fewer edges (`hold_out_edges`)"
         )
     rng = np.random.default_rng(seed)
     rows = np.repeat(np.arange(size, dtype=np.int64), np.diff(adjacency.indptr))
-    known = rows * size + adjacency.indices
-    found = np.empty(0, dtype=np.int64)
-    while found.size < count:
-        drawn = np.sort(rng.integers(size, size=(2 * (count - found.size) + 8, 2)), axis=1)
-        keys = drawn[:, 0] * size + drawn[:, 1]
-        keys = keys[(drawn[:, 0] != drawn[:, 1]) & ~np.isin(keys, known)]
-        both = np.concatenate([found, keys])
-        found = both[np.sort(np.unique(both, return_index=True)[1])][:count]
-    return np.stack(np.divmod(found, size), axis=1)
+    edges = rows * size + adjacency.indices
+    sampled = np.empty(0, dtype=np.int64)
+    while sampled.size < count:
+        pairs = np.sort(rng.integers(size, size=(2 * (count - sampled.size) + 8, 2)), axis=1)
+        keys = pairs[:, 0] * size + pairs[:, 1]
+        keys = keys[(pairs[:, 0] != pairs[:, 1]) & ~np.isin(keys, edges)]
+        keys = np.concatenate([sampled, keys])
+        sampled = keys[np.sort(np.unique(keys, return_index=True)[1])][:count]
+    return np.stack(np.divmod(sampled, size), axis=1)

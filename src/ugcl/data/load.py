@@ -1,4 +1,4 @@
-"""`load_graph`, which finds a graph by name or path."""
+"""`load_graph`: load a graph by name or path."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from importlib import resources
 from pathlib import Path
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import READ_ERRORS
 from ugcl._utils.suggest import unknown
-from ugcl.data.cache import parsed, user_cache
+from ugcl.data.cache import read_cached, user_cache
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.download import raw_files
-from ugcl.data.npz import UNREADABLE, read_npz
 from ugcl.data.readers import GraphFiles, with_labels
 from ugcl.data.readers.arrays import is_matrix
-from ugcl.data.readers.nodes import Like
+from ugcl.data.readers.nodes import ExpectedFeatures
 from ugcl.data.readers.read import read_files
 from ugcl.graph import Graph
 
@@ -23,61 +23,65 @@ def load_graph(
     name_or_path: str | Path | GraphFiles,
     data_root: str | Path | None = None,
     *,
-    like: Like | None = None,
+    expected: ExpectedFeatures | None = None,
 ) -> Graph:
     """Load a graph by the name of a data set or the path of a file.
 
     Args:
         name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; a file of
-            edges, as `read_graph` takes it; or the files of a graph, whose edges may be any of
-            these if nothing but labels comes with them.
-        data_root: the folder of raw data sets, laid out as PyTorch Geometric and OGB do; by
-            default the environment's UGCL_DATA, else the user's cache. Files that are missing
-            there are downloaded. A data set that comes with the package is read from a data
-            root only if it is given here.
-        like: what the features are to be like, where they must suit a trained model.
+            edges, as `read_graph` accepts it; or `GraphFiles`, whose edges may be any of these if
+            only labels are added.
+        data_root: folder of raw data sets in the layouts of PyTorch Geometric and OGB; by default
+            the environment variable UGCL_DATA, else the user's cache. Missing files are
+            downloaded. A data set that is shipped with the package is read from a data root only if
+            it is passed here.
+        expected: features that a trained model expects.
     """
     if isinstance(name_or_path, GraphFiles):
-        return _from_files(name_or_path, data_root, like)
+        return _from_files(name_or_path, data_root, expected)
     if (dataset := DATASETS.get(str(name_or_path).lower())) is not None:
         if dataset.embedded and data_root is None:
             with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
-                return read_npz(path)
+                return Graph.load(path)
         return _from_raw_files(dataset, raw_files(dataset, default_data_root(data_root)))
     path = Path(name_or_path)
     if path.is_file():
-        return read_files(GraphFiles(edges=str(path)), like) if _is_list(path) else read_npz(path)
+        if _is_edge_file(path):
+            return read_files(GraphFiles(edges=str(path)), expected)
+        return Graph.load(path)
     raise UGCLError(_not_found(str(name_or_path), path))
 
 
-def default_data_root(given: str | Path | None = None) -> Path:
-    """The data root: as given, else UGCL_DATA, else `ugcl` in the user's cache folder."""
-    return Path(given or os.environ.get("UGCL_DATA") or user_cache())
+def default_data_root(data_root: str | Path | None = None) -> Path:
+    """Return `data_root`, else UGCL_DATA, else `ugcl` in the user's cache folder."""
+    return Path(data_root or os.environ.get("UGCL_DATA") or user_cache())
 
 
-def _from_files(files: GraphFiles, data_root: str | Path | None, like: Like | None) -> Graph:
-    named = files.edges.lower() in DATASETS
-    if not named and (_is_list(Path(files.edges)) or not Path(files.edges).is_file()):
-        return read_files(files, like)
-    of_labels = ("labels", "id", "label", "split")
-    if others := [name for name in files.values() if name not in of_labels]:
+def _from_files(
+    files: GraphFiles, data_root: str | Path | None, expected: ExpectedFeatures | None
+) -> Graph:
+    path = Path(files.edges)
+    if files.edges.lower() not in DATASETS and (_is_edge_file(path) or not path.is_file()):
+        return read_files(files, expected)
+    for_labels = ("labels", "id", "label", "split")
+    if others := [name for name in files.values() if name not in for_labels]:
         raise UGCLError(
-            f"{files.edges} is a whole graph and takes no '{others[0]}' from elsewhere: give a "
-            "file of edges (--edges), or leave it out"
+            f"{files.edges} is a complete graph and cannot be combined with `{others[0]}`: pass a "
+            "file of edges as `edges`, or leave it out"
         )
     graph = load_graph(files.edges, data_root)
     return with_labels(graph, files) if files.labels else graph
 
 
-def _is_list(path: Path) -> bool:
-    """Whether a file holds edges alone: any but an `.npz` that is no SciPy matrix."""
+def _is_edge_file(path: Path) -> bool:
+    """Return whether a file contains edges: any file except an `.npz` without a SciPy matrix."""
     return path.suffix.lower() != ".npz" or is_matrix(path)
 
 
 def _from_raw_files(dataset: Dataset, files: list[Path]) -> Graph:
     try:
-        return parsed(dataset.name, files, dataset.source.read)
-    except UNREADABLE as error:
+        return read_cached(dataset.name, files, dataset.source.read)
+    except READ_ERRORS as error:
         folder = os.path.commonpath([file.parent for file in files])
         raise UGCLError(
             f"the files of {dataset.name} in {folder} cannot be read ({error}): delete them to "
@@ -85,10 +89,10 @@ def _from_raw_files(dataset: Dataset, files: list[Path]) -> Graph:
         ) from error
 
 
-def _not_found(asked: str, path: Path) -> str:
-    known = ", ".join(DATASETS)
+def _not_found(name: str, path: Path) -> str:
+    names = ", ".join(DATASETS)
     if path.is_dir():
-        return f"{asked} is a folder: give a data set's name ({known}) or a graph file"
+        return f"{name} is a folder: give a data set's name ({names}) or a graph file"
     if path.suffix or len(path.parts) > 1:
-        return f"there is no file {asked}: check the path, or give a data set's name ({known})"
-    return unknown("data set or file", asked, DATASETS)
+        return f"there is no file {name}: check the path, or give a data set's name ({names})"
+    return unknown("data set or file", name, DATASETS)

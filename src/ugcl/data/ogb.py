@@ -1,4 +1,4 @@
-"""Reader of OGB's raw files for node classification: gzipped CSV without header lines."""
+"""Reader of OGB's raw files for node classification: gzipped CSV without headers."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ SPLIT_PARTS = ("train", "valid", "test")
 def read_ogb(files: Sequence[Path], name: str) -> Graph:
     """Read an OGB data set of one graph with the split that OGB publishes.
 
-    Known traps: the edges are citations, each listed from the citing paper, and `Graph` makes
-    them undirected as OGB's own examples do; a label may be `nan`, which is -1 here. The counts
-    that come with the files are compared with them: a file that lacks its last lines looks whole.
+    The edges are directed citations, which `Graph` makes undirected as OGB's examples do. Labels
+    that are `nan` become -1. The numbers of lines are compared with the published counts, which
+    detects truncated files.
 
     Args:
         files: the raw files, one for each of `TABLES` and then of `SPLIT_PARTS`.
-        name: what to call the graph.
+        name: name of the graph.
     """
-    held = dict(zip(TABLES + SPLIT_PARTS, files, strict=True))
-    edges = _table(held["edge"], pa.int64())
-    features = _table(held["node-feat"], pa.float32())
-    labels = _table(held["node-label"], pa.float64())[:, 0]
+    paths = dict(zip(TABLES + SPLIT_PARTS, files, strict=True))
+    edges = _table(paths["edge"], pa.int64())
+    features = _table(paths["node-feat"], pa.float32())
+    labels = _table(paths["node-label"], pa.float64())[:, 0]
     for table, rows, counted_in in (
         ("edge", edges, "num-edge-list"),
         ("node-feat", features, "num-node-list"),
         ("node-label", labels, "num-node-list"),
     ):
-        count = int(_table(held[counted_in], pa.int64()).sum())
+        count = int(_table(paths[counted_in], pa.int64()).sum())
         if len(rows) != count:
             raise ValueError(
-                f"{held[table].name} has {len(rows):,} lines, but {held[counted_in].name} says "
+                f"{paths[table].name} has {len(rows):,} lines, but {paths[counted_in].name} says "
                 f"{count:,}"
             )
-    train, val, test = (_table(held[part], pa.int64())[:, 0] for part in SPLIT_PARTS)
+    train, val, test = (_table(paths[part], pa.int64())[:, 0] for part in SPLIT_PARTS)
     return Graph.from_edges(
         edges,
         features,
@@ -56,10 +56,9 @@ def read_ogb(files: Sequence[Path], name: str) -> Graph:
 
 
 def _table(file: Path, kind: Any) -> npt.NDArray[Any]:
-    """The numbers of a file, a row for each line.
+    """Read a CSV file as an array.
 
-    All columns are declared to be of one type: what PyArrow guesses from the first lines of a
-    file may not fit the others.
+    The type of the columns is given, because PyArrow infers it from the first lines only.
     """
     with gzip.open(file) as stream:
         columns = [str(i) for i in range(stream.readline().count(b",") + 1)]

@@ -1,7 +1,6 @@
 """Reader of the raw Planetoid files (`ind.NAME.x`, ..., `ind.NAME.test.index`).
 
-They are pickles, so they are read by an unpickler that builds arrays, matrices, lists and
-dictionaries and refuses everything else.
+They are pickles, read by an unpickler that accepts arrays, matrices, lists and dictionaries only.
 """
 
 from __future__ import annotations
@@ -17,20 +16,21 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data.npz import UNREADABLE
+from ugcl._utils.files import READ_ERRORS
 from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
+from ugcl.typing import CSRMatrix, NodeIndices
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 NUM_VALIDATION = 500
 
 
 def read_planetoid(files: Sequence[Path], name: str) -> Graph:
-    """Read a Planetoid data set with its public split (20 nodes a class, 500, 1,000).
+    """Read a Planetoid data set with its public split (20 nodes per class, 500, 1,000).
 
-    Known traps: the rows of `tx` are in the order of `test.index`; CiteSeer's test nodes have
-    gaps, and the 15 nodes in them have neither features nor a label (here -1, not class 0); all
-    three graphs list some edges twice, and CiteSeer and PubMed hold self-loops.
+    The rows of `tx` are in the order of `test.index`. The test indices of CiteSeer have gaps; the
+    15 nodes in them have neither features nor a label (-1). All three graphs list some edges twice,
+    and CiteSeer and PubMed contain self-loops.
 
     Args:
         files: the raw files, one for each of `PARTS`.
@@ -41,14 +41,14 @@ def read_planetoid(files: Sequence[Path], name: str) -> Graph:
     return _graph(parts, np.loadtxt(test_index, dtype=np.int64, ndmin=1), name)
 
 
-def _graph(parts: dict[str, Any], test: npt.NDArray[np.int64], name: str) -> Graph:
-    known, num_nodes = parts["allx"].shape[0], int(test.max()) + 1
-    rows = np.concatenate([np.arange(known), test])
+def _graph(parts: dict[str, Any], test: NodeIndices, name: str) -> Graph:
+    num_nodes = int(test.max()) + 1
+    rows = np.concatenate([np.arange(parts["allx"].shape[0]), test])
     if num_nodes > 2 * rows.size:  # CiteSeer's gaps are 15 nodes of 3,327
         raise ValueError(
-            f"test.index names node {num_nodes - 1:,}, but there are {rows.size:,} nodes"
+            f"test.index contains node {num_nodes - 1:,}, but there are {rows.size:,} nodes"
         )
-    place = sp.csr_array(
+    permutation = sp.csr_array(
         (np.ones(rows.size, dtype=np.float32), (rows, np.arange(rows.size))),
         shape=(num_nodes, rows.size),
     )
@@ -58,7 +58,7 @@ def _graph(parts: dict[str, Any], test: npt.NDArray[np.int64], name: str) -> Gra
     train = parts["y"].shape[0]
     return Graph.from_edges(
         _edges(parts["graph"]),
-        place @ sp.vstack([parts["allx"], parts["tx"]]),
+        permutation @ sp.vstack([parts["allx"], parts["tx"]]),
         labels=labels,
         splits={
             "train": np.arange(train),
@@ -78,18 +78,18 @@ def _edges(neighbours: dict[int, list[int]]) -> npt.NDArray[np.int64]:
 
 
 class _Matrix:
-    """Stands in for a pickled SciPy matrix: holds its attributes."""
+    """Attributes of a pickled SciPy matrix."""
 
-    def value(self) -> Any:
-        held = vars(self)
-        parts = tuple(held[part].value() for part in ("data", "indices", "indptr"))
-        matrix = sp.csr_array(parts, shape=held.get("_shape", held.get("shape")))
+    def value(self) -> CSRMatrix:
+        state = vars(self)
+        parts = tuple(state[part].value() for part in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(parts, shape=state.get("_shape", state.get("shape")))
         matrix.check_format(full_check=True)
         return matrix
 
 
 class _Dtype:
-    """Stands in for a pickled NumPy type: holds its letter and byte order."""
+    """Type code and byte order of a pickled NumPy dtype."""
 
     def __init__(self, code: str, *_: Any) -> None:
         self.code = code
@@ -99,7 +99,7 @@ class _Dtype:
 
 
 class _Array:
-    """Stands in for a pickled NumPy array: holds its shape, type, order and bytes."""
+    """Shape, dtype, order and bytes of a pickled NumPy array."""
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -109,16 +109,16 @@ class _Array:
 
     def value(self) -> npt.NDArray[Any]:
         content = self.content
-        if isinstance(content, str):  # a string of Python 2
+        if isinstance(content, str):  # pickled by Python 2
             content = content.encode("latin1")
         flat = np.frombuffer(content, dtype=np.dtype(self.dtype.code))
         return flat.reshape(self.shape, order="F" if self.fortran else "C")
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """Builds arrays, SciPy matrices, lists and dictionaries of them; refuses everything else.
+    """Unpickler of arrays, SciPy matrices, and lists and dictionaries of them.
 
-    Not even NumPy's own unpickling is called: it trusts what a pickle says of memory.
+    NumPy's unpickling is not used either, because it trusts the sizes that a pickle states.
     """
 
     allowed: dict[tuple[str, str], Any] = {  # noqa: RUF012 (the base class has no ClassVar)
@@ -137,7 +137,7 @@ class _ArrayUnpickler(pickle.Unpickler):
         try:
             return self.allowed[module, name]
         except KeyError:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}") from None
+            raise pickle.UnpicklingError(f"it contains {module}.{name}") from None
 
 
 def _read_pickle(file: Path) -> Any:
@@ -145,5 +145,5 @@ def _read_pickle(file: Path) -> Any:
         with file.open("rb") as stream:
             value = _ArrayUnpickler(stream, encoding="latin1").load()
         return value.value() if isinstance(value, _Array | _Matrix) else value
-    except (pickle.UnpicklingError, *UNREADABLE) as error:
+    except (pickle.UnpicklingError, *READ_ERRORS) as error:
         raise UGCLError(f"{file.name} is not a Planetoid file: {error}") from error

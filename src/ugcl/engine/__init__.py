@@ -1,20 +1,25 @@
-"""Training: the loop, early stopping, checkpoints."""
+"""Training: `fit`, callbacks, checkpoints, devices."""
 
-from ugcl.engine.checkpoint import Checkpoint, LoopState
+from ugcl.engine.callbacks import Callback, EarlyStopping, History, TrainingState
+from ugcl.engine.checkpoint import Checkpoint
 from ugcl.engine.collapse import Collapse, diagnose_collapse
 from ugcl.engine.device import resolve_device
-from ugcl.engine.loop import Outcome, new_optimizer, step, train
-from ugcl.engine.memory import kept_memory
+from ugcl.engine.fit import Fitted, Trainer, fit
+from ugcl.engine.memory import keep_memory
+from ugcl.engine.resolve import resolve_settings
 
 __all__ = [
+    "Callback",
     "Checkpoint",
     "Collapse",
-    "LoopState",
-    "Outcome",
+    "EarlyStopping",
+    "Fitted",
+    "History",
+    "Trainer",
+    "TrainingState",
     "diagnose_collapse",
-    "kept_memory",
-    "new_optimizer",
+    "fit",
+    "keep_memory",
     "resolve_device",
-    "step",
-    "train",
+    "resolve_settings",
 ]

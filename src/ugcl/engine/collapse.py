@@ -1,4 +1,4 @@
-"""Has the embedding collapsed? Three numbers that need no labels."""
+"""Diagnosis of collapsed embeddings, without labels."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.linalg import dense_rows
+from ugcl.typing import CSRMatrix, Embeddings
 
 SAMPLE = 1000
-"""Nodes that the diagnosis looks at."""
+"""Nodes and edges that the diagnosis uses."""
 
-LEAST_RANK = 4.0
-LEAST_SPREAD = 0.05
+MIN_RANK = 4.0
+MIN_SPREAD = 0.05
 
 
 @dataclass(frozen=True)
 class Collapse:
-    """How much room the embeddings use.
+    """Measures of collapse.
 
     Attributes:
         effective_rank: exp of the entropy of the singular values of the centred embeddings (Roy
             and Vetterli, 2007): between 1 and the dimension.
-        alignment: mean squared distance between a node and its neighbours, all of length 1 (Wang
+        alignment: mean squared distance between a node and its neighbours, as unit vectors (Wang
             and Isola, 2020): 0 where neighbours coincide, 2 where they are unrelated.
         uniformity: log of the mean of exp(-2 squared distance) over pairs (the same): 0 where all
             nodes coincide, near -4 where they are spread evenly.
-        collapsed: whether fewer than `LEAST_RANK` directions are in use (fewer still where there
-            are few to use) or the uniformity is closer to 0 than `LEAST_SPREAD`.
+        collapsed: whether the effective rank is below `MIN_RANK` (less for narrow or few
+            embeddings) or the uniformity is closer to 0 than `MIN_SPREAD`.
     """
 
     effective_rank: float
@@ -38,28 +39,28 @@ class Collapse:
     collapsed: bool
 
 
-def diagnose_collapse(embeddings: Any, adjacency: Any) -> Collapse:
-    """Diagnose on at most `SAMPLE` nodes and as many edges, always the same ones.
+def diagnose_collapse(embeddings: Embeddings, adjacency: CSRMatrix) -> Collapse:
+    """Diagnose collapse on at most `SAMPLE` nodes and edges, always the same ones.
 
     Args:
-        embeddings: N x D, dense or SciPy sparse.
-        adjacency: CSR, N x N; its edges are the pairs that should be alike.
+        embeddings: N x D'.
+        adjacency: A, whose edges are the pairs of the alignment.
     """
     rng = np.random.default_rng(0)
     size = embeddings.shape[0]
     nodes = np.sort(rng.choice(size, min(SAMPLE, size), replace=False))
-    taken = dense_rows(embeddings[nodes]).astype(np.float64)
+    rows = dense_rows(embeddings[nodes]).astype(np.float64)
 
-    values = np.linalg.svd(taken - taken.mean(axis=0), compute_uv=False)
+    values = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
     total = values.sum()
-    share = values[values > 1e-12 * max(total, 1e-300)] / total if total > 0 else np.ones(1)
-    rank = float(np.exp(-(share * np.log(share)).sum()))
+    fraction = values[values > 1e-12 * max(total, 1e-300)] / total if total > 0 else np.ones(1)
+    rank = float(np.exp(-(fraction * np.log(fraction)).sum()))
 
-    unit = _unit(taken)
+    unit = _unit(rows)
     squared = np.clip(2 - 2 * unit @ unit.T, 0, None)[np.triu_indices(nodes.size, k=1)]
     uniformity = float(np.log(np.exp(-2 * squared).mean())) if squared.size else 0.0
 
-    collapsed = rank < min(LEAST_RANK, 1 + min(taken.shape) / 4) or uniformity > -LEAST_SPREAD
+    collapsed = rank < min(MIN_RANK, 1 + min(rows.shape) / 4) or uniformity > -MIN_SPREAD
     return Collapse(
         effective_rank=round(rank, 2),
         alignment=_alignment(embeddings, adjacency, rng),
@@ -68,7 +69,9 @@ def diagnose_collapse(embeddings: Any, adjacency: Any) -> Collapse:
     )
 
 
-def _alignment(embeddings: Any, adjacency: Any, rng: np.random.Generator) -> float | None:
+def _alignment(
+    embeddings: Embeddings, adjacency: CSRMatrix, rng: np.random.Generator
+) -> float | None:
     if adjacency.nnz == 0:
         return None
     edges = np.sort(rng.choice(adjacency.nnz, min(SAMPLE, adjacency.nnz), replace=False))

@@ -1,4 +1,4 @@
-"""Where to compute."""
+"""Devices."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ugcl._utils.errors import UGCLError
 
 
 def resolve_device(device: str) -> str:
-    """The device that is meant: "auto" is CUDA where there is one."""
+    """Return the device; "auto" is CUDA where it is available."""
     available = torch.cuda.is_available()
     if device == "auto":
         return "cuda" if available else "cpu"
     if device not in ("cpu", "cuda"):
         raise UGCLError(f"there is no device '{device}': use auto, cpu or cuda")
     if device == "cuda" and not available:
-        raise UGCLError("there is no CUDA device here: use --device cpu, or auto")
+        raise UGCLError("there is no CUDA device here: use `device` cpu or auto")
     return device

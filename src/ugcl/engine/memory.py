@@ -1,4 +1,4 @@
-"""Freed arrays that are used again instead of going back to the operating system."""
+"""Reuse of freed memory in training."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _depth = 0
 
 
 @contextmanager
-def kept_memory() -> Iterator[None]:
-    """Keep freed memory in the process while this lasts.
+def keep_memory() -> Iterator[None]:
+    """Keep freed memory in the process inside this context.
 
-    Every step of training allocates the same few large arrays. By default glibc asks the operating
-    system for each anew and gives it back when it is freed; the page faults of touching it again
-    cost more than the arithmetic on it. Elsewhere than on glibc nothing is changed.
+    Every training step allocates the same few large arrays. By default glibc requests each of them
+    from the operating system and returns it when it is freed; the page faults cost more than the
+    arithmetic on the arrays. On other C libraries nothing changes.
 
-    Afterwards free memory is given back, and the thresholds stay where glibc's own rule would have
-    moved them at most: arrays of up to 32 MiB go on being used again.
+    Afterwards free memory is returned, and the thresholds are the highest that glibc's own rule
+    could have set: arrays of up to 32 MiB are still reused.
     """
     global _depth
     libc = _glibc()

@@ -1,10 +1,10 @@
-"""Evaluation: linear probes, links, clusters, the controls beside them, collapse."""
+"""Evaluation: linear probes, link prediction, clustering, controls, statistics."""
 
 from ugcl.evaluation.classification import Evaluation, ManySplits, evaluate_run
+from ugcl.evaluation.clusters import ClusterEvaluation, evaluate_clusters
 from ugcl.evaluation.controls import CONTROLS, Candidate, FeatureControls
+from ugcl.evaluation.links import LinkEvaluation, evaluate_links
 from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe, predicted_score
-from ugcl.evaluation.run_clusters import ClusterEvaluation, evaluate_clusters
-from ugcl.evaluation.run_links import LinkEvaluation, evaluate_links
 from ugcl.evaluation.statistics import Estimate, Outcomes, half_width, standard_error
 
 __all__ = [

@@ -1,8 +1,9 @@
-"""Scoring a run: its embeddings and its controls, by the same probe on the same splits."""
+"""Node classification: a run and its controls, scored by the same probe on the same splits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -13,23 +14,25 @@ import numpy as np
 from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, SplitKind, split_of
 from ugcl.data.splits import Split, pool_of, random_kind, selection_split
-from ugcl.engine import resolve_device
-from ugcl.evaluation.comparison import compared
+from ugcl.evaluation.comparison import load_comparison
 from ugcl.evaluation.control_scores import feature_control_scores
 from ugcl.evaluation.controls import FeatureControls
 from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe
-from ugcl.evaluation.scorers import Scorer, Scoring, probed, scorer, scoring_of
+from ugcl.evaluation.scorers import Scorer, Scoring, default_scoring, probe_score, run_scorer
 from ugcl.evaluation.statistics import Estimate, Outcomes
 from ugcl.graph import Graph
-from ugcl.methods import method_named
-from ugcl.methods.options import check_integer
-from ugcl.runs.folder import Run
+from ugcl.methods import get_method
+from ugcl.methods.params import check_integer
+from ugcl.runs import Run
+from ugcl.typing import Embeddings
 
-FEW = 5
-"""With fewer training nodes a class, scores say little."""
+logger = logging.getLogger(__name__)
+
+MIN_PER_CLASS = 5
+"""Training nodes per class below which scores are unreliable."""
 
 RUN, OTHER = "run", "other"
-"""Whose scores they are, beside the names of the controls."""
+"""Names of the runs in tables of scores; the controls have their own names."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,12 @@ class ManySplits:
     """Accuracies over many random splits, and paired differences.
 
     Attributes:
-        kind: which kind of split.
-        count: how many.
+        kind: the kind of split.
+        count: the number of splits.
         accuracy: the run's mean accuracy.
-        controls: those of the controls, by name.
-        gains: how much more the run has than each control.
-        other: the accuracy of the run it is compared with, and how much more the run has.
+        controls: the mean accuracies of the controls, by name.
+        gains: the run's gain over each control.
+        other: the accuracy of the run that it is compared with, and the gain over it.
     """
 
     kind: str
@@ -52,19 +55,36 @@ class ManySplits:
     gains: dict[str, Estimate]
     other: tuple[Estimate, Estimate] | None = None
 
+    @classmethod
+    def of(
+        cls, kind: str, num_nodes: int, splits: Sequence[Split], scores: Sequence[dict[str, Score]]
+    ) -> ManySplits:
+        """Compute the estimates from the scores of each split, by name."""
+        test_nodes = [split["test"] for split in splits]
+        outcomes = {
+            name: Outcomes.gather(num_nodes, test_nodes, [row[name].correct for row in scores])
+            for name in scores[0]
+        }
+        run, other = outcomes.pop(RUN), outcomes.pop(OTHER, None)
+        return cls(
+            kind,
+            len(splits),
+            run.accuracy(),
+            {name: control.accuracy() for name, control in outcomes.items()},
+            {name: run.gain_over(control) for name, control in outcomes.items()},
+            None if other is None else (other.accuracy(), run.gain_over(other)),
+        )
+
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the result as plain data."""
         accuracy = self.accuracy.to_json()
+        controls = {name: estimate.to_json() for name, estimate in self.controls.items()}
         return {
             "splits": self.count,
             "splits_kind": self.kind,
-            "accuracy_mean": accuracy.pop("mean"),
-            "accuracy_ci95": accuracy.pop("ci95"),
             **{f"accuracy_{name}": value for name, value in accuracy.items()},
-            "controls_mean": {n: round(e.mean, 4) for n, e in self.controls.items()},
-            "controls_ci95": {
-                n: [round(e.low, 4), round(e.high, 4)] for n, e in self.controls.items()
-            },
+            "controls_mean": {name: values["mean"] for name, values in controls.items()},
+            "controls_ci95": {name: values["ci95"] for name, values in controls.items()},
             "differences": {name: gain.to_json() for name, gain in self.gains.items()},
         }
 
@@ -74,14 +94,14 @@ class Evaluation:
     """Accuracies of a run and of its controls, in percent.
 
     Attributes:
-        protocol: which probe, or the run's own predictions.
-        split: which split.
-        sizes: how many nodes its parts have.
+        protocol: the probe, or "predictions".
+        split: the name of the split.
+        sizes: the number of nodes of its parts.
         seed: the training seed.
-        score: the run's.
-        controls: those of the controls, by name.
-        other: that of the run it is compared with, where there is one.
-        many: the same over many splits, where asked for.
+        score: the score of the run.
+        controls: the scores of the controls, by name.
+        other: the score of the run that it is compared with; None without one.
+        many: the results over many random splits, where requested.
     """
 
     protocol: Scoring
@@ -94,20 +114,19 @@ class Evaluation:
     many: ManySplits | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the result as plain data."""
+        controls = self.controls.items()
         result: dict[str, Any] = {
             "accuracy": round(self.score.accuracy, 4),
             "validation": _rounded(self.score.validation),
-            "controls": {name: round(s.accuracy, 4) for name, s in self.controls.items()},
-            "controls_validation": {
-                name: _rounded(score.validation) for name, score in self.controls.items()
-            },
+            "controls": {name: round(score.accuracy, 4) for name, score in controls},
+            "controls_validation": {name: _rounded(score.validation) for name, score in controls},
             "protocol": self.protocol,
             "split": self.split,
             "split_sizes": self.sizes,
             "seed": self.seed,
             "chosen": dict(self.score.chosen),
-            "controls_chosen": {name: dict(score.chosen) for name, score in self.controls.items()},
+            "controls_chosen": {name: dict(score.chosen) for name, score in controls},
         }
         if self.other is not None:
             result["against"] = {"accuracy": round(self.other.accuracy, 4)}
@@ -115,10 +134,8 @@ class Evaluation:
             return result
         if self.many.other is not None:
             accuracy, gain = self.many.other
-            result["against"] |= {
-                "accuracy_mean": round(accuracy.mean, 4),
-                "difference": gain.to_json(),
-            }
+            result["against"]["accuracy_mean"] = round(accuracy.mean, 4)
+            result["against"]["difference"] = gain.to_json()
         return result | self.many.to_json()
 
 
@@ -134,112 +151,104 @@ def evaluate_run(
     labels: GraphFiles | None = None,
     data_root: str | None = None,
     device: str | None = None,
-    tell: Callable[[str], None] = lambda text: None,
 ) -> Evaluation:
-    """Score a finished run beside its controls.
+    """Score a finished run and its controls by node classification.
 
-    The controls' smoothing and scaling are chosen on the training and validation nodes of the
-    graph's own split (of the random one with seed 0 where it has none), the pool on which our
-    presets were chosen, too; random splits never test a node of that pool.
+    The controls are tuned on the training and validation nodes of the graph's own split (of the
+    random one with seed 0 where it has none), on which our presets were chosen, too; random splits
+    never test these nodes.
 
-    A run that learned from labels is scored on the split that it learned from, by its predictions;
-    for any other split it is trained anew, because it knows labels that are tested there.
+    A supervised run is scored by its predictions, on the split that it was trained on; for any
+    other split it is trained again.
 
     Args:
         run: the run.
-        protocol: which probe, or "predictions"; by default the predictions of a method that makes
-            them, and else the honest probe.
-        split: which kind of split; by default the graph's own where it has one.
+        protocol: the probe, or "predictions"; by default "predictions" for supervised methods and
+            "honest" for all others.
+        split: the kind of split; by default the graph's own where it has one.
         split_seed: seed of a random split.
-        splits: also score on so many random splits, with seeds from `split_seed` (or 0) on.
+        splits: also score on this many random splits, with seeds from `split_seed` (or 0) on.
         against: another run on the same graph to compare with.
-        graph: where the run's graph is now, if it has moved or has labels that it had not.
-        labels: where labels are that the run's graph had not, and which column is what.
-        data_root: the folder of raw data sets, where it is not that of training any more.
-        device: where to embed the untrained control; by default where the run was trained.
-        tell: is told what takes time.
+        graph: as for `load_comparison`, like all others.
+        labels: files of labels for a graph that had none in training.
+        data_root: the folder of raw data sets, if it has moved.
+        device: where to embed the untrained control and to train again.
     """
-    if splits is not None and split == "own":
-        raise UGCLError("there is one split of the graph's own: leave out --splits or --split own")
     if splits is not None:
-        check_integer("splits", splits, 2)
-    if protocol == "predictions" and not method_named(run.config.method).supervised:
+        check_integer("`splits`", splits, 2)
+        if split == "own":
+            raise UGCLError("the graph has only one own split: leave out `splits` or `split` own")
+    if protocol == "predictions" and not get_method(run.config.method).supervised:
         raise UGCLError(
             f"{run.config.method} learns without labels and predicts none: use the protocol "
             "'honest' or 'paper'"
         )
-    who = compared(run, against, graph=graph, labels=labels, data_root=data_root, device=device)
-    loaded = who.graph
-    probe: Protocol = "paper" if protocol == "paper" else "honest"
-    chosen_on = selection_split(loaded)
+    comparison = load_comparison(
+        run, against, graph=graph, labels=labels, data_root=data_root, device=device
+    )
+    loaded = comparison.graph
+    selection = selection_split(loaded)
     if split is None and split_seed is None and run.config.split:
-        one, name = run.config.split_of(loaded), run.config.split_name
+        first, name = run.config.split_of(loaded), run.config.split_name
     else:
-        one, name = split_of(loaded, split, split_seed)
-    kind = random_kind(loaded) if split is None else split
+        first, name = split_of(loaded, split, split_seed)
+    kind = split or random_kind(loaded)
     seeds = range(split_seed or 0, (split_seed or 0) + (splits or 0))
-    random = [split_of(loaded, kind, seed)[0] for seed in seeds]
-    first, *others = (_testable(parts, chosen_on) for parts in (one, *random))
-    assert loaded.labels is not None
-    check_split(loaded.labels, chosen_on, "paper")
-    learners = [each for each in (run, against) if each is not None and each.config.split]
-    for parts in (first, *others):
-        check_split(loaded.labels, parts, "honest" if learners else probe)
+    first = _without_pool(first, selection)
+    random = [_without_pool(split_of(loaded, kind, seed)[0], selection) for seed in seeds]
 
-    if first["train"].size < FEW * loaded.num_classes:
-        tell(
-            f"note: {first['train'].size:,} training nodes for {loaded.num_classes} classes are "
-            "few, and scores largely chance: give more labels, or a split with more for training"
-        )
-    where = resolve_device(device or run.config.device)
-    scorers = {RUN: scorer(run, loaded, who.run, protocol, where, tell)}
+    probe: Protocol = "paper" if protocol == "paper" else "honest"
+    supervised = run.config.split or (against is not None and against.config.split)
+    _check_splits(loaded, selection, [first, *random], "honest" if supervised else probe)
+
+    device = device or run.config.device
+    scorers = {RUN: run_scorer(run, loaded, comparison.embeddings, protocol, device)}
     if against is not None:
-        own = None if protocol == "predictions" else protocol
-        scorers[OTHER] = scorer(against, loaded, who.other, own, where, tell)
-    for untrained, rows in who.untrained.items():
-        scorers[untrained] = partial(probed, rows, loaded, probe, run.config.seed)
-    controls = FeatureControls.for_split(loaded, chosen_on)
-    table = _ScoreTable(controls, probe, chosen_on, scorers, tell)
-    scores = table.scores([first])[0]
+        other_protocol = None if protocol == "predictions" else protocol
+        scorers[OTHER] = run_scorer(against, loaded, comparison.other, other_protocol, device)
+    for control, rows in comparison.untrained.items():
+        scorers[control] = partial(probe_score, rows, loaded, probe, run.config.seed)
+    controls = FeatureControls.for_split(loaded, selection)
+    score_table = partial(_score_table, controls, selection, probe, scorers)
+    scores = score_table([first])[0]
+    many = None
+    if random:
+        many = ManySplits.of(kind, loaded.num_nodes, random, score_table(random))
     return Evaluation(
-        scoring_of(run, protocol),
+        default_scoring(run, protocol),
         name,
         {part: int(nodes.size) for part, nodes in first.items()},
         run.config.seed,
         scores.pop(RUN),
         other=scores.pop(OTHER, None),
         controls=scores,
-        many=_many(kind, loaded.num_nodes, others, table.scores(others)) if others else None,
+        many=many,
     )
 
 
 def random_splits(graph: Graph, count: int) -> list[Split]:
-    """The random splits of `evaluate_run(run, splits=count)`, fit for the honest probe."""
-    chosen_on, kind = selection_split(graph), random_kind(graph)
-    parts = [_testable(split_of(graph, kind, seed)[0], chosen_on) for seed in range(count)]
+    """Return the random splits of `evaluate_run(run, splits=count)`, for the honest probe."""
+    selection, kind = selection_split(graph), random_kind(graph)
+    splits = [_without_pool(split_of(graph, kind, seed)[0], selection) for seed in range(count)]
     assert graph.labels is not None
-    for split in parts:
+    for split in splits:
         check_split(graph.labels, split, "honest")
-    return parts
+    return splits
 
 
-def control_accuracies(
-    graph: Graph, splits: Sequence[Split], tell: Callable[[str], None] = lambda text: None
-) -> dict[str, float]:
-    """The mean accuracy over these splits, by the honest probe, of the controls without training.
+def control_accuracies(graph: Graph, splits: Sequence[Split]) -> dict[str, float]:
+    """Return the mean accuracy of the feature controls over splits, by the honest probe.
 
-    As everywhere they are chosen on the pool of the graph's own split.
+    They are tuned on the selection split, as in `evaluate_run`.
     """
-    chosen_on = selection_split(graph)
-    controls = FeatureControls.for_split(graph, chosen_on)
-    scores = feature_control_scores(controls, chosen_on, splits, "honest", tell)
-    return {
-        control: round(fmean(row[control].accuracy for row in scores), 4) for control in scores[0]
-    }
+    selection = selection_split(graph)
+    controls = FeatureControls.for_split(graph, selection)
+    scores = feature_control_scores(controls, selection, splits, "honest")
+    return {name: round(fmean(row[name].accuracy for row in scores), 4) for name in scores[0]}
 
 
-def honest_outcomes(embeddings: Any, graph: Graph, splits: Sequence[Split]) -> Outcomes:
-    """Which test nodes of these splits the honest probe classifies correctly."""
+def honest_outcomes(embeddings: Embeddings, graph: Graph, splits: Sequence[Split]) -> Outcomes:
+    """Return which test nodes of each split the honest probe classifies correctly."""
     labels = graph.labels
     assert labels is not None
     scores = [linear_probe(embeddings, labels, split, "honest") for split in splits]
@@ -251,67 +260,49 @@ def honest_outcomes(embeddings: Any, graph: Graph, splits: Sequence[Split]) -> O
     )
 
 
-def _testable(split: Split, chosen_on: Split) -> Split:
-    """The split without test nodes that choices were made on."""
-    test = np.setdiff1d(split["test"], pool_of(chosen_on))
+def _without_pool(split: Split, selection: Split) -> Split:
+    """Return the split without the test nodes that settings were chosen on."""
+    test = np.setdiff1d(split["test"], pool_of(selection))
     if test.size < 2 <= split["test"].size:
         raise UGCLError(
-            "nearly all nodes are training or validation nodes of the split that choices are made "
-            "on, and random splits have none left to test: leave out --split, --split-seed and "
-            "--splits"
+            "nearly all nodes are training or validation nodes of the split that settings are "
+            "chosen on, and random splits have none left to test: leave out `split`, `split_seed` "
+            "and `splits`"
         )
     return split | {"test": test}
 
 
-@dataclass(frozen=True)
-class _ScoreTable:
-    """Scores embeddings and the graph's controls by one probe on the same splits.
-
-    Attributes:
-        controls: the controls of the graph, which has labels.
-        protocol: which probe.
-        chosen_on: the split on whose training and validation nodes choices are made.
-        entrants: what else is scored: each takes a split.
-        tell: is told what takes time.
-    """
-
-    controls: FeatureControls
-    protocol: Protocol
-    chosen_on: Split
-    scorers: dict[str, Scorer]
-    tell: Callable[[str], None]
-
-    def scores(self, splits: Sequence[Split]) -> list[dict[str, Score]]:
-        """For each split, the score of everything that is compared and of the controls."""
-        result = feature_control_scores(
-            self.controls, self.chosen_on, splits, self.protocol, self.tell
+def _check_splits(
+    graph: Graph, selection: Split, splits: Sequence[Split], protocol: Protocol
+) -> None:
+    """Refuse splits that cannot be scored, and warn about few training nodes."""
+    assert graph.labels is not None
+    check_split(graph.labels, selection, "paper")
+    for split in splits:
+        check_split(graph.labels, split, protocol)
+    num_train = splits[0]["train"].size
+    if num_train < MIN_PER_CLASS * graph.num_classes:
+        logger.warning(
+            "note: %s training nodes for %d classes are few, and scores unreliable: add labels, or "
+            "use a split with more training nodes",
+            f"{num_train:,}",
+            graph.num_classes,
         )
-        for who, score in self.scorers.items():
-            for split, scores in zip(splits, result, strict=True):
-                scores[who] = score(split)
-        return result
 
 
-def _many(
-    kind: str, num_nodes: int, splits: Sequence[Split], scores: Sequence[dict[str, Score]]
-) -> ManySplits:
-    outcomes = {
-        who: Outcomes.gather(
-            num_nodes,
-            [split["test"] for split in splits],
-            [row[who].correct for row in scores],
-        )
-        for who in scores[0]
-    }
-    own, other = outcomes.pop(RUN), outcomes.pop(OTHER, None)
-    return ManySplits(
-        kind,
-        len(splits),
-        own.accuracy(),
-        {who: outcome.accuracy() for who, outcome in outcomes.items()},
-        {who: own.gain_over(outcome) for who, outcome in outcomes.items()},
-        None if other is None else (other.accuracy(), own.gain_over(other)),
-    )
+def _score_table(
+    controls: FeatureControls,
+    selection: Split,
+    protocol: Protocol,
+    scorers: dict[str, Scorer],
+    splits: Sequence[Split],
+) -> list[dict[str, Score]]:
+    """Return for each split the scores of the feature controls and of all scorers, by name."""
+    table = feature_control_scores(controls, selection, splits, protocol)
+    for name, score in scorers.items():
+        for split, row in zip(splits, table, strict=True):
+            row[name] = score(split)
+    return table
 
 
 def _rounded(value: float | None) -> float | None:

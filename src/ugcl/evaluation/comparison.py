@@ -1,42 +1,39 @@
-"""What a run is compared with on its graph: another run, and itself without training."""
+"""The embeddings that an evaluation compares: a run's, another run's, the untrained model's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, with_labels
-from ugcl.engine import resolve_device
+from ugcl.engine import fit
 from ugcl.graph import Graph
-from ugcl.methods import Shape, method_named
-from ugcl.runs.folder import Run
+from ugcl.methods import get_method
+from ugcl.runs import Run
+from ugcl.typing import Embeddings, NodeIndices
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """Embeddings of one graph.
 
     Attributes:
-        graph: the graph, without the edges that the run did not see, and with its own split.
-        held_out: those edges, E x 2 node numbers.
-        run: the run's.
-        other: those of the run it is compared with; None without one.
-        untrained: by name, those of the run's own model before training; none for a method that is
-            not trained.
+        graph: the graph without held-out edges, with the graph's own split.
+        held_out: the held-out edges, E x 2.
+        embeddings: those of the run.
+        other: those of the run that it is compared with; None without one.
+        untrained: by the control's name, those of the run's model before training; empty for a
+            method that is not trained.
     """
 
     graph: Graph
-    held_out: npt.NDArray[np.int64]
-    run: Any
-    other: Any
-    untrained: dict[str, Any]
+    held_out: NodeIndices
+    embeddings: Embeddings
+    other: Embeddings | None
+    untrained: dict[str, Embeddings]
 
 
-def compared(
+def load_comparison(
     run: Run,
     against: Run | None = None,
     *,
@@ -44,47 +41,47 @@ def compared(
     labels: GraphFiles | None = None,
     data_root: str | None = None,
     device: str | None = None,
-) -> Compared:
-    """Load what is compared.
+) -> Comparison:
+    """Load a run's graph and the embeddings to compare.
 
     Args:
         run: the run.
         against: another run on the same graph.
-        graph: where the run's graph is now, if it has moved or has labels that it had not.
-        labels: where labels are that the run's graph had not, and which column is what.
-        data_root: the folder of raw data sets, where it is not that of training any more.
+        graph: where the run's graph is now, if it has moved or has got labels.
+        labels: files of labels for a graph that had none in training.
+        data_root: the folder of raw data sets, if it has moved.
         device: where to embed the untrained control; by default where the run was trained.
     """
     for each in (run, against):
         if each is not None:
             each.require_finished()
-    whole = run.config.load_graph(graph, data_root)
+    config = run.config
+    full_graph = config.load_graph(graph, data_root)
     if labels is not None:
-        whole = with_labels(whole, labels)
-    seen, held_out = run.config.seen(whole)
-    if run.config.split:
-        seen = replace(seen, splits=whole.splits)
-    where = resolve_device(device or run.config.device)
+        full_graph = with_labels(full_graph, labels)
+    training_graph, held_out = config.training_graph(full_graph)
+    if config.split:
+        training_graph = replace(training_graph, splits=full_graph.splits)
     untrained = {}
-    if method_named(run.config.method).trained:
-        model = run.config.untrained_model(Shape.of(seen)).to(where)
-        model.prepare(seen)
-        untrained["untrained"] = model.embed(seen, where)
+    if get_method(config.method).trained:
+        settings = config.settings.replace(epochs=0)
+        fitted = fit(
+            config.method,
+            training_graph,
+            settings=settings,
+            seed=config.seed,
+            device=device or config.device,
+        )
+        untrained["untrained"] = fitted.embed(training_graph)
     other = None
     if against is not None:
-        shares = [each.config.hold_out_edges for each in (run, against)]
-        seeds = [each.config.split_seed for each in (run, against)]
-        if shares[0] != shares[1] or (shares[0] and seeds[0] != seeds[1]):
-            raise UGCLError(
-                f"{against.path} held out other edges than {run.path}: train both with the same "
-                "--hold-out-edges and --split-seed"
-            )
-        other = embeddings_of(against, whole)
-    return Compared(seen, held_out, embeddings_of(run, whole), other, untrained)
+        _check_same_held_out(run, against)
+        other = embeddings_of(against, full_graph)
+    return Comparison(training_graph, held_out, embeddings_of(run, full_graph), other, untrained)
 
 
-def embeddings_of(run: Run, graph: Graph) -> Any:
-    """The run's embeddings, which must be of this graph."""
+def embeddings_of(run: Run, graph: Graph) -> Embeddings:
+    """Return a run's embeddings; refuse a run on another graph."""
     if run.config.fingerprint != graph.fingerprint:
         raise UGCLError(f"{run.path} was trained on another graph: compare runs on the same graph")
     run.config.check_labels(graph, str(run.path))
@@ -95,3 +92,13 @@ def embeddings_of(run: Run, graph: Graph) -> Any:
             f"{graph.num_nodes:,}: train the run again"
         )
     return embeddings
+
+
+def _check_same_held_out(run: Run, against: Run) -> None:
+    one, two = run.config, against.config
+    same_seed = one.split_seed == two.split_seed or not one.hold_out_edges
+    if one.hold_out_edges != two.hold_out_edges or not same_seed:
+        raise UGCLError(
+            f"{against.path} held out other edges than {run.path}: train both with the same "
+            "`hold_out_edges` and `split_seed`"
+        )

@@ -1,4 +1,4 @@
-"""Scores of the controls that depend on the graph alone, computed once for all its runs."""
+"""Scores of the feature controls, cached because all runs on a graph share them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import inspect
 import json
+import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version
@@ -23,43 +24,39 @@ from ugcl.data.splits import Split, resplits
 from ugcl.evaluation.controls import SMOOTHING, Candidate, FeatureControls
 from ugcl.evaluation.probe import Protocol, Score, linear_probe
 
+logger = logging.getLogger(__name__)
+
 RESPLITS = 4
-"""How often the pool is split anew to choose a control's smoothing and scaling."""
+"""Random splits of the selection pool on which a control's smoothing and scaling are chosen."""
 
 
 def feature_control_scores(
-    controls: FeatureControls,
-    chosen_on: Split,
-    splits: Sequence[Split],
-    protocol: Protocol,
-    tell: Callable[[str], None] = lambda text: None,
+    controls: FeatureControls, selection: Split, splits: Sequence[Split], protocol: Protocol
 ) -> list[dict[str, Score]]:
-    """For each split, the score of each control that features and edges give without training.
+    """Return for each split the score of each feature control.
 
-    Results are kept in the user's cache folder, by everything that they depend on.
+    Results are cached in the user's cache folder; the key is all that they depend on.
 
     Args:
         controls: the controls of a graph with labels.
-        chosen_on: the split on whose training and validation nodes the controls are chosen.
+        selection: the split on whose training and validation nodes the controls are tuned.
         splits: the splits to score on.
         protocol: which probe.
-        tell: is told what takes time.
     """
-    graph = controls.graph
-    labels = graph.labels
+    graph, labels = controls.graph, controls.graph.labels
     assert labels is not None
-    base = _digest(graph.fingerprint, graph.name, labels, chosen_on)
+    key = _digest(graph.fingerprint, graph.name, labels, selection)
 
     def choose() -> dict[str, Any]:
-        tell("choosing how far the controls smooth and how they scale, on validation nodes")
-        chosen = controls.choose(resplits(labels, chosen_on, RESPLITS))
+        logger.info("choosing the controls' smoothing and scaling on validation nodes")
+        chosen = controls.choose(resplits(labels, selection, RESPLITS))
         return {control: [candidate.scaling, candidate.k] for control, candidate in chosen.items()}
 
-    choice = _kept(f"choice-{base}", choose)
-    wanted = frozenset(Candidate(control, *how) for control, how in choice.items())
+    chosen = _cached(f"choice-{key}", choose)
+    wanted = frozenset(Candidate(control, *values) for control, values in chosen.items())
 
     def score() -> dict[str, Any]:
-        tell(f"scoring the controls on {len(splits)} split{'s' * (len(splits) > 1)}")
+        logger.info("scoring the controls on %d split%s", len(splits), "s" * (len(splits) > 1))
         return {
             candidate.control: [
                 _to_row(linear_probe(matrix, labels, split, protocol, dataset=graph.name))
@@ -68,11 +65,11 @@ def feature_control_scores(
             for candidate, matrix in controls.candidates(wanted)
         }
 
-    rows = _kept(f"scores-{_digest(base, protocol, *splits)}", score)
+    rows = _cached(f"scores-{_digest(key, protocol, *splits)}", score)
     return [
         {
             control: _from_row(rows[control][number], {"scaling": scaling, "k": k})
-            for control, (scaling, k) in choice.items()
+            for control, (scaling, k) in chosen.items()
         }
         for number in range(len(splits))
     ]
@@ -88,28 +85,28 @@ def _to_row(score: Score) -> dict[str, Any]:
     }
 
 
-def _from_row(row: dict[str, Any], how: dict[str, Any]) -> Score:
+def _from_row(row: dict[str, Any], candidate: dict[str, Any]) -> Score:
     packed = np.frombuffer(bytes.fromhex(row["correct"]), dtype=np.uint8)
     correct = np.unpackbits(packed, count=row["tested"]).astype(bool)
-    return Score(row["accuracy"], row["validation"], how | row["chosen"], correct)
+    return Score(row["accuracy"], row["validation"], candidate | row["chosen"], correct)
 
 
-def _kept(name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What is known of each control: from the user's cache folder, or computed and kept there."""
+def _cached(name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return values by control, from the user's cache folder or computed and stored there."""
     path = user_cache() / "controls" / f"{name}.json"
     with contextlib.suppress(OSError, ValueError):
-        read = json.loads(path.read_text("utf-8"))
-        if isinstance(read, dict) and set(read) == set(SMOOTHING):
-            return read
-    value = compute()
+        stored = json.loads(path.read_text("utf-8"))
+        if isinstance(stored, dict) and set(stored) == set(SMOOTHING):
+            return stored
+    values = compute()
     with contextlib.suppress(OSError, UGCLError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, value)
-    return value
+        write_json(path, values)
+    return values
 
 
 def _digest(*parts: Any) -> str:
-    """Of everything that a score depends on: the parts given, and the code that scores."""
+    """Return the hash of the parts and of the code that computes scores."""
     digest = hashlib.sha256(_code().encode())
     for part in parts:
         if isinstance(part, dict):

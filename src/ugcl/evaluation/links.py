@@ -1,7 +1,8 @@
-"""Link prediction: do inner products of embeddings tell edges from other pairs of nodes?"""
+"""Link prediction: do similarities of embeddings separate held-out edges from other pairs?"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,9 +14,18 @@ from scipy import stats
 from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import normalize
 
+from ugcl._utils.errors import UGCLError
+from ugcl.data import GraphFiles, non_edges
+from ugcl.evaluation.comparison import load_comparison
+from ugcl.evaluation.controls import FeatureControls
 from ugcl.evaluation.statistics import LEVEL, Estimate, standard_error
+from ugcl.graph import Graph
+from ugcl.methods.params import check_integer
+from ugcl.runs import Run
+from ugcl.typing import Embeddings, NodeIndices
 
-Pairs = npt.NDArray[np.int64]
+logger = logging.getLogger(__name__)
+
 Scores = npt.NDArray[np.float64]
 
 Similarity = Literal["cosine", "dot"]
@@ -27,80 +37,219 @@ HITS = (10, 50, 100)
 BLOCK = 4096
 """Pairs whose rows are gathered at a time."""
 
+MIN_EDGES = 10
+"""Minimum number of edges to score."""
+
+VALIDATION = 0.25
+"""The fraction of held-out edges for validation, which are not scored."""
+
 
 @dataclass(frozen=True)
 class LinkScore:
-    """How well edges are told from other pairs, in percent.
+    """Scores of a ranking of edges (positive pairs) and non-edges (negative pairs), in percent.
 
     Attributes:
-        auc: the area under the ROC curve: how often an edge scores higher than another pair.
-        average_precision: the area under the curve of precision over recall.
-        hits: by K, the share of edges that score higher than the K-th best of the other pairs;
-            only for K of which there are as many.
+        auc: area under the ROC curve.
+        average_precision: area under the precision-recall curve.
+        hits: Hits@K by K: the fraction of edges above the K-th best negative pair; only for K up to
+            the number of negative pairs.
         chosen: what was chosen on validation edges.
-        edges: the score of each edge.
-        others: the score of each other pair.
+        positive: similarity of each edge.
+        negative: similarity of each negative pair.
     """
 
     auc: float
     average_precision: float
     hits: Mapping[int, float]
     chosen: Mapping[str, Any]
-    edges: Scores
-    others: Scores
+    positive: Scores
+    negative: Scores
 
     @classmethod
-    def of(cls, edges: Scores, others: Scores, chosen: Mapping[str, Any]) -> LinkScore:
-        """From the scores of edges and of other pairs."""
-        labels = np.repeat([1, 0], [edges.size, others.size])
-        precision = average_precision_score(labels, np.concatenate([edges, others]))
-        ranked = np.sort(others)[::-1]
-        hits = {k: 100 * float((edges > ranked[k - 1]).mean()) for k in HITS if k <= ranked.size}
-        return cls(auc(edges, others), 100 * float(precision), hits, chosen, edges, others)
+    def of(cls, positive: Scores, negative: Scores, chosen: Mapping[str, Any]) -> LinkScore:
+        """Compute the scores from the similarities of edges and of negative pairs."""
+        labels = np.repeat([1, 0], [positive.size, negative.size])
+        precision = float(average_precision_score(labels, np.concatenate([positive, negative])))
+        ranked = np.sort(negative)[::-1]
+        hits = {k: 100 * float((positive > ranked[k - 1]).mean()) for k in HITS if k <= ranked.size}
+        return cls(
+            auc(positive, negative), 100 * float(precision), hits, chosen, positive, negative
+        )
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the result as plain data."""
         return {
             "auc": round(self.auc, 4),
             "average_precision": round(self.average_precision, 4),
-            "hits": {str(k): round(share, 4) for k, share in self.hits.items()},
+            "hits": {str(k): round(fraction, 4) for k, fraction in self.hits.items()},
             "chosen": dict(self.chosen),
         }
 
     def gain_over(self, other: LinkScore) -> Estimate:
-        """How much more AUC it has, with a 95 % interval (DeLong et al., 1988).
+        """Return the difference in AUC with its 95 % interval (DeLong et al., 1988).
 
-        Both must have scored the same pairs. The area is a mean over edges and over other pairs of
-        their places among the others; differences of these places, pair by pair, give its error.
+        Both must score the same pairs. The AUC is a mean of normalised ranks over edges and over
+        negative pairs; the paired differences of these ranks give its standard error.
         """
-        mine, theirs = (_places(score.edges, score.others) for score in (self, other))
-        of_edges, of_others = (
-            100 * standard_error(own - his) for own, his in zip(mine, theirs, strict=True)
-        )
-        error = float(np.hypot(of_edges, of_others))
+        ranks = (_normalised_ranks(score.positive, score.negative) for score in (self, other))
+        errors = [100 * standard_error(mine - theirs) for mine, theirs in zip(*ranks, strict=True)]
+        error = float(np.hypot(errors[0], errors[1]))
         mean = self.auc - other.auc
         half = float(stats.norm.ppf((1 + LEVEL) / 2)) * error
         return Estimate(mean, mean - half, mean + half, 0.0, error, (mean,))
 
 
-def auc(edges: Scores, others: Scores) -> float:
-    """The area under the ROC curve, in percent: ties count half."""
-    return 100 * float(_places(edges, others)[0].mean())
+@dataclass(frozen=True)
+class LinkEvaluation:
+    """Scores of a run and of its controls.
+
+    Attributes:
+        counts: held-out edges for validation ("chosen_on") and "scored"; there are as many negative
+            pairs of each.
+        seed: the seed of the negative pairs.
+        score: the score of the run.
+        controls: the scores of the controls, by name.
+        gains: the run's gain in AUC over each control.
+        other: the score of the run that it is compared with and the gain over it; None without one.
+    """
+
+    counts: dict[str, int]
+    seed: int
+    score: LinkScore
+    controls: dict[str, LinkScore]
+    gains: dict[str, Estimate]
+    other: tuple[LinkScore, Estimate] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        result = {
+            "task": "links",
+            **self.score.to_json(),
+            "edges": self.counts,
+            "seed": self.seed,
+            "controls": {name: score.to_json() for name, score in self.controls.items()},
+            "differences": {name: gain.to_json() for name, gain in self.gains.items()},
+        }
+        if self.other is not None:
+            score, gain = self.other
+            result["against"] = {**score.to_json(), "difference": gain.to_json()}
+        return result
 
 
-def _places(edges: Scores, others: Scores) -> tuple[Scores, Scores]:
-    """The share of other pairs below each edge, and of edges above each other pair."""
-    return _below(edges, others), 1 - _below(others, edges)
+def evaluate_links(
+    run: Run,
+    *,
+    seed: int = 0,
+    against: Run | None = None,
+    graph: str | GraphFiles | None = None,
+    labels: GraphFiles | None = None,
+    data_root: str | None = None,
+    device: str | None = None,
+) -> LinkEvaluation:
+    """Score a finished run by its held-out edges and as many pairs without an edge.
+
+    A quarter of the held-out edges is for validation: the choice between cosine and inner product,
+    for the run as for the controls, and the controls' smoothing and scaling. The rest is scored.
+
+    Args:
+        run: the run.
+        seed: the seed of the negative pairs and of which edges are scored.
+        against: another run on the same graph that held out the same edges.
+        graph: as for `load_comparison`, like all others.
+        labels: files of labels for a graph that had none in training.
+        data_root: the folder of raw data sets, if it has moved.
+        device: where to embed the untrained control.
+    """
+    check_integer("`seed`", seed, 0)
+    run.require_finished()
+    run.require_held_out()
+    comparison = load_comparison(
+        run, against, graph=graph, labels=labels, data_root=data_root, device=device
+    )
+    held_out = comparison.held_out
+    run.check_held_out(held_out)
+    pairs = _LinkSplit.of(comparison.graph, held_out, seed)
+    if len(pairs.test[0]) < MIN_EDGES:
+        raise UGCLError(
+            f"{run.path} held out {len(held_out):,} edges, too few to score: train it again with a "
+            "larger `hold_out_edges`"
+        )
+    logger.info("choosing the controls' smoothing and scaling on validation edges")
+    score = pairs.score(comparison.embeddings)
+    controls = _feature_controls(comparison.graph, pairs)
+    controls |= {name: pairs.score(rows) for name, rows in comparison.untrained.items()}
+    other = None if comparison.other is None else pairs.score(comparison.other)
+    return LinkEvaluation(
+        {"chosen_on": len(pairs.validation[0]), "scored": len(pairs.test[0])},
+        seed,
+        score,
+        controls,
+        {name: score.gain_over(control) for name, control in controls.items()},
+        None if other is None else (other, score.gain_over(other)),
+    )
 
 
-def _below(values: Scores, among: Scores) -> Scores:
-    ranked = np.sort(among)
-    places = [np.searchsorted(ranked, values, side=side) for side in ("left", "right")]
-    return np.asarray((places[0] + places[1]) / (2 * among.size))
+@dataclass(frozen=True)
+class _LinkSplit:
+    """Held-out edges and negative pairs, for validation and for the test."""
+
+    validation: tuple[NodeIndices, NodeIndices]
+    test: tuple[NodeIndices, NodeIndices]
+
+    @classmethod
+    def of(cls, graph: Graph, held_out: NodeIndices, seed: int) -> _LinkSplit:
+        """Sample as many pairs without an edge, neither seen nor held out, as held-out edges."""
+        ones = np.ones(len(held_out), dtype=np.float32)
+        missing = sp.coo_array((ones, tuple(held_out.T)), shape=graph.adjacency.shape)
+        all_edges = (graph.adjacency + missing + missing.T).tocsr()
+        negative = non_edges(all_edges, len(held_out), seed)
+        positive = np.random.default_rng(seed).permutation(held_out)
+        count = max(1, round(VALIDATION * len(held_out)))
+        return cls((positive[:count], negative[:count]), (positive[count:], negative[count:]))
+
+    def score(self, embeddings: Embeddings) -> LinkScore:
+        """Score embeddings by the similarity that is better on the validation pairs."""
+        return self.score_by(embeddings, best_similarity(embeddings, *self.validation)[1])
+
+    def score_by(self, embeddings: Embeddings, similarity: Similarity, **chosen: Any) -> LinkScore:
+        """Score embeddings by a similarity; `chosen` is recorded with it."""
+        positive, negative = (pair_scores(embeddings, pairs, similarity) for pairs in self.test)
+        return LinkScore.of(positive, negative, {**chosen, "similarity": similarity})
 
 
-def pair_scores(embeddings: Any, pairs: Pairs, similarity: Similarity) -> Scores:
-    """The inner product, or the cosine, of each pair of rows; dense or SciPy sparse."""
+def _feature_controls(graph: Graph, pairs: _LinkSplit) -> dict[str, LinkScore]:
+    """Score the feature controls, each with the smoothing and scaling best on validation pairs."""
+    best: dict[str, float] = {}
+    scores: dict[str, LinkScore] = {}
+    for candidate, matrix in FeatureControls(graph).candidates():
+        validation_auc, similarity = best_similarity(matrix, *pairs.validation)
+        name = candidate.control
+        if validation_auc > best.get(name, -1.0):
+            best[name] = validation_auc
+            scores[name] = pairs.score_by(
+                matrix, similarity, scaling=candidate.scaling, k=candidate.k
+            )
+    return scores
+
+
+def auc(positive: Scores, negative: Scores) -> float:
+    """Return the area under the ROC curve, in percent; ties count half."""
+    return 100 * float(_normalised_ranks(positive, negative)[0].mean())
+
+
+def _normalised_ranks(positive: Scores, negative: Scores) -> tuple[Scores, Scores]:
+    """Return the fraction of negatives below each edge, and of edges above each negative."""
+    return _fraction_below(positive, negative), 1 - _fraction_below(negative, positive)
+
+
+def _fraction_below(values: Scores, reference: Scores) -> Scores:
+    ranked = np.sort(reference)
+    left, right = (np.searchsorted(ranked, values, side=side) for side in ("left", "right"))
+    return np.asarray((left + right) / (2 * reference.size))
+
+
+def pair_scores(embeddings: Embeddings, pairs: NodeIndices, similarity: Similarity) -> Scores:
+    """Return the inner product or cosine of each of E x 2 pairs of rows."""
     scores = np.empty(len(pairs))
     for start in range(0, len(pairs), BLOCK):
         block = slice(start, start + BLOCK)
@@ -114,10 +263,13 @@ def pair_scores(embeddings: Any, pairs: Pairs, similarity: Similarity) -> Scores
     return scores
 
 
-def best_similarity(embeddings: Any, edges: Pairs, others: Pairs) -> tuple[float, Similarity]:
-    """The similarity with the larger AUC on validation pairs, and that AUC."""
-    found = [
-        (auc(pair_scores(embeddings, edges, each), pair_scores(embeddings, others, each)), each)
-        for each in SIMILARITIES
+def best_similarity(
+    embeddings: Embeddings, positive: NodeIndices, negative: NodeIndices
+) -> tuple[float, Similarity]:
+    """Return the higher AUC on these pairs, and the similarity that gives it."""
+    areas = [
+        auc(*(pair_scores(embeddings, pairs, similarity) for pairs in (positive, negative)))
+        for similarity in SIMILARITIES
     ]
-    return max(found, key=lambda pair: pair[0])
+    best = int(np.argmax(areas))
+    return areas[best], SIMILARITIES[best]

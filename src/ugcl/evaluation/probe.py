@@ -1,14 +1,14 @@
-"""Linear probes: how well a linear classifier reads the classes off fixed embeddings.
+"""Linear probes: a linear classifier trained on fixed embeddings.
 
-Two named protocols. `honest` (the default) is a logistic regression that has converged, on centred
-input, its regularisation and row normalisation chosen on the validation nodes. `paper` is the
-authors' probe, for comparison with published figures.
+Two protocols. `honest` (the default) is a logistic regression run to convergence on centred inputs,
+with regularisation and row normalisation chosen on the validation nodes. `paper` is the authors'
+probe, for comparison with published results.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -23,43 +23,52 @@ from torch import nn
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.linalg import dense_rows
 from ugcl._utils.suggest import unknown
+from ugcl.data.splits import Split
+from ugcl.typing import Embeddings, LabelArray, NodeIndices
 
 Protocol = Literal["honest", "paper"]
-Split = Mapping[str, npt.NDArray[np.int64]]
-Labels = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 INVERSE_REGULARISATION = tuple(10.0**k for k in np.arange(-3, 5.5, 0.5))
-"""Values of C that the honest probe tries, relative to inputs of mean squared length 1."""
+"""Values of C that the honest probe tries, for inputs of mean squared length 1."""
 
 PATH_PATIENCE = 4
-"""The path of C ends after so many values in a row below its best: larger ones only cost time."""
+"""The path of C ends after this many values in a row below the best; larger C only cost time."""
 
 PAPER_WEIGHT_DECAY = {"citeseer": 0.01}
-"""Weight decay of the authors' probe by data set; 0 for the others."""
+"""Weight decay of the authors' probe by data set; 0 for all others."""
+
+NO_NODES: NodeIndices = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Score:
-    """Accuracies of a probe, in percent.
+    """Accuracies of a classifier, in percent.
 
     Attributes:
         accuracy: on the test nodes.
         validation: on the validation nodes; None where the split has none.
-        chosen: what the probe chose on the validation nodes.
+        chosen: the hyperparameters that were chosen on the validation nodes.
         correct: for each test node, whether it was classified correctly.
     """
 
     accuracy: float
     validation: float | None
     chosen: Mapping[str, Any] = field(default_factory=dict)
-    correct: npt.NDArray[np.bool_] = field(
+    correct: BoolArray = field(
         default_factory=lambda: np.empty(0, dtype=bool), repr=False, compare=False
     )
 
+    @classmethod
+    def of(cls, test: BoolArray, validation: BoolArray) -> Score:
+        """Compute the accuracies from whether each test and validation node is correct."""
+        on_validation = 100 * float(validation.mean()) if validation.size else None
+        return cls(100 * float(test.mean()), on_validation, correct=test)
+
 
 def linear_probe(
-    embeddings: Any,
-    labels: Labels,
+    embeddings: Embeddings,
+    labels: LabelArray,
     split: Split,
     protocol: Protocol = "honest",
     *,
@@ -69,7 +78,7 @@ def linear_probe(
     """Train a linear classifier on the training nodes and score it on the test nodes.
 
     Args:
-        embeddings: N x D, dense or SciPy sparse (sparse is never made dense as a whole).
+        embeddings: N x D, dense or SciPy sparse (never converted to dense as a whole).
         labels: N classes.
         split: node numbers of "train", "val" and "test".
         protocol: which probe.
@@ -77,61 +86,98 @@ def linear_probe(
         seed: initial weights of the authors' probe; the honest one has no randomness.
     """
     check_split(labels, split, protocol)
-    if protocol == "honest":
-        return _honest_probe(embeddings, labels, split)
-    decay = PAPER_WEIGHT_DECAY.get(dataset, 0.0)
-    return _paper_probe(embeddings, labels, split, decay, seed)
+    if protocol == "paper":
+        return _paper_probe(embeddings, labels, split, PAPER_WEIGHT_DECAY.get(dataset, 0.0), seed)
+    probe = _fit_honest_probe(embeddings, labels, split)
+    correct = probe.predict(split["test"]) == labels[split["test"]]
+    return Score(100 * float(correct.mean()), probe.validation, probe.chosen, correct)
 
 
-def predicted_score(predicted: Labels, labels: Labels, split: Split) -> Score:
-    """The accuracies of predictions that are there already."""
-    right = predicted == labels
-    held = split.get("val", np.empty(0, dtype=np.int64))
-    correct = right[split["test"]]
-    validation = 100 * float(right[held].mean()) if held.size else None
-    return Score(100 * float(correct.mean()), validation, correct=correct)
+def predicted_score(predicted: LabelArray, labels: LabelArray, split: Split) -> Score:
+    """Score the predictions of a supervised method for all nodes."""
+    correct = predicted == labels
+    return Score.of(correct[split["test"]], correct[split.get("val", NO_NODES)])
 
 
-def check_split(labels: Labels, split: Split, protocol: Protocol) -> None:
-    """Refuse a split that a probe can make nothing of, and a probe that there is not."""
+def validation_accuracy(embeddings: Embeddings, labels: LabelArray, split: Split) -> float:
+    """Return the honest probe's accuracy on the validation nodes, in percent, for selection."""
+    return _fit_honest_probe(embeddings, labels, split).validation
+
+
+def check_split(labels: LabelArray, split: Split, protocol: Protocol) -> None:
+    """Refuse an unknown protocol and a split that lacks nodes or classes for it."""
     if protocol not in get_args(Protocol):
         raise UGCLError(unknown("protocol", protocol, get_args(Protocol)))
     for part in ("train", "test") if protocol == "paper" else ("train", "val", "test"):
         if part not in split or split[part].size == 0:
             raise UGCLError(
                 f"the {protocol} probe needs '{part}' nodes, but the split has none: use another "
-                "split (--split, --split-seed) or, without validation nodes, the protocol 'paper'"
+                "split (`split`, `split_seed`) or, without validation nodes, the protocol 'paper'"
             )
     if np.unique(labels[split["train"]]).size < 2:
         raise UGCLError(
             "the training nodes are all of one class: label more nodes, or use another split "
-            "(--split, --split-seed)"
+            "(`split`, `split_seed`)"
         )
 
 
-def _honest_probe(embeddings: Any, labels: Labels, split: Split) -> Score:
-    validation, chosen, classifier = _chosen_probe(embeddings, labels, split)
-    correct = classifier(split["test"]) == labels[split["test"]]
-    return Score(100 * float(correct.mean()), validation, chosen, correct)
+class TrainingSpan:
+    """Centred embeddings in an orthonormal basis of the span of the training rows.
 
+    A regularised linear classifier lies in that span, so the reduction is exact: 120 training nodes
+    in 8,192 dimensions become a problem in 120 dimensions. Inputs are divided by the root mean
+    square length of the centred training rows, so that C means the same for all embeddings.
 
-def validation_accuracy(embeddings: Any, labels: Labels, split: Split) -> float:
-    """The honest probe's accuracy on the validation nodes, in percent: to choose between inputs."""
-    return _chosen_probe(embeddings, labels, split)[0]
-
-
-def _chosen_probe(
-    embeddings: Any, labels: Labels, split: Split
-) -> tuple[float, dict[str, Any], Callable[[npt.NDArray[np.int64]], Labels]]:
-    """Choose C and row normalisation on the validation nodes; ties go to the smaller C.
-
-    Returns:
-        The validation accuracy in percent, what was chosen, and the classifier of nodes.
+    Args:
+        embeddings: N x D, dense or SciPy sparse.
+        train: the training nodes.
+        row_normalised: whether rows are scaled to L2 norm 1 first.
     """
-    best: tuple[float, dict[str, Any], Callable[[npt.NDArray[np.int64]], Labels]] | None = None
+
+    def __init__(
+        self, embeddings: Embeddings, train: NodeIndices, row_normalised: bool = False
+    ) -> None:
+        self.embeddings, self.row_normalised = embeddings, row_normalised
+        rows = self._rows(train)
+        self.mean = np.asarray(rows.mean(axis=0), dtype=np.float64).reshape(1, -1)
+        dense = dense_rows(rows) - self.mean
+        self.scale = np.sqrt((dense**2).sum(axis=1).mean()) or 1.0
+        self.basis = np.linalg.qr(dense.T)[0] if dense.shape[0] < dense.shape[1] else None
+
+    def __call__(self, nodes: NodeIndices) -> npt.NDArray[np.float32]:
+        """Return the inputs of these nodes, in single precision: half the time."""
+        rows = self._rows(nodes)
+        if self.basis is None:
+            inputs = dense_rows(rows) - self.mean
+        else:
+            inputs = np.asarray(rows @ self.basis - self.mean @ self.basis)
+        return (inputs / self.scale).astype(np.float32)
+
+    def _rows(self, nodes: NodeIndices) -> Embeddings:
+        rows = self.embeddings[nodes]
+        return normalize(rows) if self.row_normalised else rows
+
+
+@dataclass(frozen=True)
+class _HonestProbe:
+    """A fitted logistic regression: validation accuracy in percent, hyperparameters, inputs."""
+
+    validation: float
+    chosen: dict[str, Any]
+    classifier: LogisticRegression
+    inputs: TrainingSpan
+
+    def predict(self, nodes: NodeIndices) -> LabelArray:
+        """Return the predicted classes of nodes."""
+        return np.asarray(self.classifier.predict(self.inputs(nodes)))
+
+
+def _fit_honest_probe(embeddings: Embeddings, labels: LabelArray, split: Split) -> _HonestProbe:
+    """Choose C and row normalisation on the validation nodes; ties go to the smaller C."""
+    best: _HonestProbe | None = None
     for row_normalised in (False, True):
         inputs = TrainingSpan(embeddings, split["train"], row_normalised)
-        train, held = inputs(split["train"]), inputs(split["val"])
+        train, validation = inputs(split["train"]), inputs(split["val"])
         probe = LogisticRegression(tol=1e-4, max_iter=5000, warm_start=True)
         peak, below = 0.0, 0
         for inverse in INVERSE_REGULARISATION:
@@ -141,58 +187,20 @@ def _chosen_probe(
                 try:
                     probe.fit(train, labels[split["train"]])
                 except ConvergenceWarning:
-                    break  # larger C converge more slowly still
-            validation = 100 * float(probe.score(held, labels[split["val"]]))
-            if best is None or validation > best[0]:
+                    break  # larger C converge even more slowly
+            accuracy = 100 * float(probe.score(validation, labels[split["val"]]))
+            if best is None or accuracy > best.validation:
                 chosen = {"C": round(float(inverse), 6), "row_normalised": row_normalised}
-                best = validation, chosen, _classifier(_frozen_copy(probe), inputs)
-            peak, below = max(peak, validation), below + 1 if validation < peak else 0
+                best = _HonestProbe(accuracy, chosen, _copy_fitted(probe), inputs)
+            peak, below = max(peak, accuracy), below + 1 if accuracy < peak else 0
             if below == PATH_PATIENCE:
                 break
     assert best is not None
     return best
 
 
-def _classifier(
-    probe: LogisticRegression, inputs: TrainingSpan
-) -> Callable[[npt.NDArray[np.int64]], Labels]:
-    return lambda nodes: np.asarray(probe.predict(inputs(nodes)))
-
-
-class TrainingSpan:
-    """Rows less the mean training row, in coordinates of the span of the training rows.
-
-    A regularised linear classifier lies in that span, so nothing is lost, and 120 training nodes
-    in 8,192 dimensions become a problem in 119 dimensions. All are divided by one number, the root
-    mean square length of the centred training rows, so that C means the same for any embedding.
-    """
-
-    def __init__(
-        self, embeddings: Any, train: npt.NDArray[np.int64], row_normalised: bool = False
-    ) -> None:
-        self.embeddings, self.row_normalised = embeddings, row_normalised
-        rows = self._rows(train)
-        self.mean = np.asarray(rows.mean(axis=0), dtype=np.float64).reshape(1, -1)
-        dense = dense_rows(rows) - self.mean
-        self.scale = np.sqrt((dense**2).sum(axis=1).mean()) or 1.0
-        self.basis = np.linalg.qr(dense.T)[0] if dense.shape[0] < dense.shape[1] else None
-
-    def __call__(self, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """The inputs of these nodes, in single precision: half the time, the same tolerance."""
-        rows = self._rows(nodes)
-        if self.basis is None:
-            inputs = dense_rows(rows) - self.mean
-        else:
-            inputs = np.asarray(rows @ self.basis - self.mean @ self.basis)
-        return (inputs / self.scale).astype(np.float32)
-
-    def _rows(self, nodes: npt.NDArray[np.int64]) -> Any:
-        rows = self.embeddings[nodes]
-        return normalize(rows) if self.row_normalised else rows
-
-
-def _frozen_copy(probe: LogisticRegression) -> LogisticRegression:
-    """The fitted probe as it is now: warm starts overwrite the coefficients of the original."""
+def _copy_fitted(probe: LogisticRegression) -> LogisticRegression:
+    """Copy the fitted coefficients, which warm starts overwrite in place."""
     copy = LogisticRegression()
     copy.classes_ = probe.classes_
     copy.coef_, copy.intercept_ = probe.coef_.copy(), probe.intercept_.copy()
@@ -200,15 +208,15 @@ def _frozen_copy(probe: LogisticRegression) -> LogisticRegression:
 
 
 def _paper_probe(
-    embeddings: Any, labels: Labels, split: Split, weight_decay: float, seed: int
+    embeddings: Embeddings, labels: LabelArray, split: Split, weight_decay: float, seed: int
 ) -> Score:
     """One linear layer, Adam at 0.01, 300 steps, cross-entropy; no validation nodes are used."""
 
-    def rows(part: str) -> torch.Tensor:
-        return torch.from_numpy(dense_rows(embeddings[split[part]]).astype(np.float32))
+    def inputs(nodes: NodeIndices) -> torch.Tensor:
+        return torch.from_numpy(dense_rows(embeddings[nodes]).astype(np.float32))
 
     generator = torch.Generator().manual_seed(seed)
-    train, targets = rows("train"), torch.from_numpy(labels[split["train"]].copy())
+    train, targets = inputs(split["train"]), torch.from_numpy(labels[split["train"]].copy())
     weight = torch.empty(int(labels.max()) + 1, train.shape[1], requires_grad=True)
     nn.init.xavier_uniform_(weight, generator=generator)
     bias = torch.zeros(weight.shape[0], requires_grad=True)
@@ -219,12 +227,9 @@ def _paper_probe(
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
-    def correct(part: str) -> npt.NDArray[np.bool_]:
+    def correct(nodes: NodeIndices) -> BoolArray:
         with torch.no_grad():
-            predicted = (rows(part) @ weight.T + bias).argmax(dim=1).numpy()
-        return np.asarray(predicted == labels[split[part]])
+            predicted = (inputs(nodes) @ weight.T + bias).argmax(dim=1).numpy()
+        return np.asarray(predicted == labels[nodes])
 
-    has_validation = split.get("val", np.empty(0)).size > 0
-    validation = 100 * float(correct("val").mean()) if has_validation else None
-    right = correct("test")
-    return Score(100 * float(right.mean()), validation, correct=right)
+    return Score.of(correct(split["test"]), correct(split.get("val", NO_NODES)))

@@ -1,5 +1,5 @@
-"""The graph: adjacency, features, labels, splits and ids."""
+"""`Graph`: adjacency, features, labels, splits and ids; converters and graph files."""
 
-from ugcl.graph.graph import FORMAT, Graph
+from ugcl.graph.graph import Graph
 
-__all__ = ["FORMAT", "Graph"]
+__all__ = ["Graph"]

@@ -1,4 +1,4 @@
-"""From a list of edges, as people have them, to a simple undirected adjacency matrix."""
+"""Edge lists, and the simple undirected adjacency matrix that is built from them."""
 
 from __future__ import annotations
 
@@ -10,45 +10,51 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
+from ugcl.typing import CSRMatrix
 
 Nodes = npt.NDArray[np.int32 | np.int64]
 
 
 @dataclass(frozen=True)
 class EdgeList:
-    """Entries as they were given: two nodes each, with weights or without.
+    """Edges as arrays of their endpoints, in any order and perhaps with duplicates.
 
     Attributes:
-        sources: first node of each entry, E integers.
-        targets: second node of each entry, E integers.
-        weights: weight of each entry, E finite numbers >= 0, or None.
-        directed: whether two opposite entries are two edges even if their weights are the same.
+        sources: first node of each edge, (E,) integers.
+        targets: second node of each edge, (E,) integers.
+        weights: weight of each edge, (E,) finite numbers >= 0, or None.
+        directed: whether (u, v) and (v, u) are distinct edges even if their weights are equal.
     """
 
-    sources: npt.ArrayLike
-    targets: npt.ArrayLike
+    sources: npt.NDArray[Any]
+    targets: npt.NDArray[Any]
     weights: npt.ArrayLike | None
     directed: bool = False
 
     @classmethod
-    def of_pairs(cls, pairs: npt.ArrayLike, weights: npt.ArrayLike | None) -> EdgeList:
-        """The rows of an E x 2 array."""
-        try:
-            table = np.asarray(pairs)
-        except ValueError as error:
-            raise UGCLError(f"edges must be an E x 2 array of node numbers: {error}") from error
+    def from_pairs(
+        cls, pairs: npt.ArrayLike, weights: npt.ArrayLike | None = None, name: str = "edges"
+    ) -> EdgeList:
+        """Split an E x 2 array into sources and targets; `name` is for error messages."""
+        table = edge_table(pairs, name)
         if table.size == 0:
             table = np.empty((0, 2), dtype=np.int64)
         if table.ndim != 2 or table.shape[1] != 2:
             hint = ": transpose it" if table.ndim == 2 and table.shape[0] == 2 else ""
-            raise UGCLError(
-                f"edges must be an E x 2 array of node numbers, not {table.shape}{hint}"
-            )
+            raise UGCLError(f"{name} must be an E x 2 array of nodes, not {table.shape}{hint}")
         return cls(table[:, 0], table[:, 1], weights)
 
     @classmethod
-    def of_matrix(cls, matrix: Any, num_nodes: int, weighted: bool | None) -> EdgeList:
-        """The entries of a SciPy matrix; `weighted` None: weights if any value differs from 1."""
+    def from_matrix(
+        cls, matrix: CSRMatrix, num_nodes: int, weighted: bool | None = None
+    ) -> EdgeList:
+        """Take the entries of a SciPy matrix.
+
+        Args:
+            matrix: N x N, in any sparse format.
+            num_nodes: N.
+            weighted: whether values are weights; by default, whether any differs from 1.
+        """
         try:
             entries = sp.coo_array(matrix)
         except (TypeError, ValueError) as error:
@@ -64,23 +70,30 @@ class EdgeList:
         return cls(sources, targets, entries.data if weighted else None)
 
 
-def simple_adjacency(edges: EdgeList, num_nodes: int) -> tuple[Any, tuple[str, ...]]:
-    """Build a symmetric CSR matrix without diagonal, and say what was changed on the way.
+def edge_table(edges: npt.ArrayLike, name: str = "edges") -> npt.NDArray[Any]:
+    """Convert edges to an array; `name` is for error messages."""
+    try:
+        return np.asarray(edges)
+    except ValueError as error:
+        raise UGCLError(f"{name} must be an E x 2 array of nodes: {error}") from error
 
-    Self-loops and edges of weight zero are removed. Entries that name the same two nodes in the
-    same order are one edge whose weight is their sum. An edge that is listed in both orders with
-    the same weight, as PyTorch Geometric and SciPy store graphs, has that weight; where the two
-    differ, or one is missing, or the list is directed, their sum. Without weights every edge
-    weighs 1, however often it is listed. Cost: O(E + N) without weights, O(E log E) with them.
+
+def simple_adjacency(edges: EdgeList, num_nodes: int) -> tuple[CSRMatrix, tuple[str, ...]]:
+    """Build a symmetric adjacency matrix without diagonal, and describe what was changed.
+
+    Self-loops and edges of weight zero are removed. The weights of duplicates are summed. An edge
+    listed in both directions with equal weights, as PyTorch Geometric and SciPy store graphs, keeps
+    that weight; if the weights differ, or the list is directed, they are summed. Without weights
+    every edge has weight 1. Cost: O(E + N) without weights, O(E log E) with them.
 
     Args:
-        edges: the entries.
+        edges: the edges.
         num_nodes: N; nodes are 0 to N - 1.
 
     Returns:
         The adjacency matrix (N x N, float32, canonical CSR) and one sentence for each change.
     """
-    rows, columns = _node_numbers(edges.sources, edges.targets, num_nodes)
+    rows, columns = _endpoints(edges.sources, edges.targets, num_nodes)
     notes: list[str] = []
     loops = rows == columns
     if removed := int(loops.sum()):
@@ -98,8 +111,8 @@ def simple_adjacency(edges: EdgeList, num_nodes: int) -> tuple[Any, tuple[str, .
     return adjacency, tuple(notes)
 
 
-def is_simple(matrix: Any) -> bool:
-    """Whether a matrix is what `simple_adjacency` would make of it."""
+def is_simple(matrix: CSRMatrix) -> bool:
+    """Return whether `simple_adjacency` would leave a matrix as it is."""
     if matrix.format != "csr" or matrix.dtype != np.float32 or not matrix.has_canonical_format:
         return False
     if not (np.isfinite(matrix.data) & (matrix.data > 0)).all() or matrix.diagonal().any():
@@ -111,8 +124,8 @@ def is_simple(matrix: Any) -> bool:
     )
 
 
-def _unweighted(rows: Nodes, columns: Nodes, num_nodes: int, notes: list[str]) -> Any:
-    """The union of the listed entries and their mirror images, by counting sorts alone."""
+def _unweighted(rows: Nodes, columns: Nodes, num_nodes: int, notes: list[str]) -> CSRMatrix:
+    """Return the union of the edges and their transposes; needs counting sorts only."""
     shape = (num_nodes, num_nodes)
     listed = sp.csr_array((np.ones(rows.size, dtype=bool), (rows, columns)), shape=shape)
     mirrored = listed.T.tocsr()
@@ -134,7 +147,8 @@ def _weighted(
     notes: list[str],
     *,
     directed: bool,
-) -> Any:
+) -> CSRMatrix:
+    """Return the symmetric matrix of summed weights."""
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     pairs, which = np.unique(low * num_nodes + high, return_inverse=True)
     forward, backward = (
@@ -185,16 +199,16 @@ def _as_float32(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     return weights.astype(np.float32)
 
 
-def _node_numbers(
-    sources: npt.ArrayLike, targets: npt.ArrayLike, num_nodes: int
+def _endpoints(
+    sources: npt.NDArray[Any], targets: npt.NDArray[Any], num_nodes: int
 ) -> tuple[Nodes, Nodes]:
     ends: list[Nodes] = []
-    for name, given in (("sources", sources), ("targets", targets)):
-        nodes = np.asarray(given)
+    for name, values in (("sources", sources), ("targets", targets)):
+        nodes = np.asarray(values)
         if nodes.size and not np.issubdtype(nodes.dtype, np.integer):
             raise UGCLError(
-                f"edges join nodes by number, but the {name} are of type {nodes.dtype}: "
-                "give integers from 0 to the number of nodes less one"
+                f"edges must be pairs of node indices, but the {name} are of type {nodes.dtype}: "
+                "give integers from 0 to N - 1"
             )
         if nodes.dtype != np.int32:
             nodes = nodes.astype(np.int64)
@@ -207,9 +221,9 @@ def _node_numbers(
     if (bad := outside[0] | outside[1]).any():
         first = int(bad.argmax())
         raise UGCLError(
-            f"{int(bad.sum()):,} edge(s) join a node that is not there, the first being entry "
-            f"{first} ({ends[0][first]}, {ends[1][first]}): the graph has {num_nodes:,} nodes, "
-            f"numbered from 0; check the numbering or add the missing rows of features"
+            f"{int(bad.sum()):,} edge(s) have an endpoint that does not exist, the first being "
+            f"edge {first} ({ends[0][first]}, {ends[1][first]}): the graph has {num_nodes:,} "
+            "nodes, numbered from 0; check the indices or add the missing rows of features"
         )
     return ends[0], ends[1]
 
@@ -221,14 +235,11 @@ def _edge_weights(weights: npt.ArrayLike, count: int) -> npt.NDArray[np.float64]
         raise UGCLError(f"edge weights must be numbers: {error}") from error
     if values.size != count:
         raise UGCLError(f"there are {count:,} edges but {values.size:,} weights: give one each")
-    for what, bad in (
-        ("NaN or infinite", ~np.isfinite(values)),
-        ("negative", values < 0),
-    ):
+    for what, bad in (("NaN or infinite", ~np.isfinite(values)), ("negative", values < 0)):
         if bad.any():
             first = int(bad.argmax())
             raise UGCLError(
-                f"{int(bad.sum()):,} edge weight(s) are {what}, the first being entry {first} "
+                f"{int(bad.sum()):,} edge weight(s) are {what}, the first being edge {first} "
                 f"({values[first]}): correct or remove these edges"
             )
     return values

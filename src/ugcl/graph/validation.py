@@ -1,4 +1,4 @@
-"""What a graph's parts must look like; each check returns the part in its stored form."""
+"""Validation of the parts of a graph; each check returns the part as `Graph` stores it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
+from ugcl.typing import CSRMatrix, Features, LabelArray, NodeIndices
 
 SPLIT_PARTS = ("train", "val", "test")
 UNLABELLED = -1
 
 
-def checked_features(given: Any) -> Any:
-    """N x D finite numbers, as float32; sparse stays sparse (CSR)."""
-    if sp.issparse(given):
+def checked_features(features: Features) -> Features:
+    """Return N x D finite numbers as float32; a sparse matrix becomes CSR."""
+    if sp.issparse(features):
         try:
             with np.errstate(over="ignore"):
-                features = sp.csr_array(given, dtype=np.float32, copy=True)
+                features = sp.csr_array(features, dtype=np.float32, copy=True)
             features.check_format(full_check=True)
         except ValueError as error:
             raise UGCLError(f"the sparse features are not well formed: {error}") from error
@@ -30,7 +31,7 @@ def checked_features(given: Any) -> Any:
     else:
         try:
             with np.errstate(over="ignore"):
-                features = np.array(given, dtype=np.float32, order="C")
+                features = np.array(features, dtype=np.float32, order="C")
         except (RuntimeError, TypeError, ValueError) as error:
             raise UGCLError(f"features must be a table of numbers: {error}") from error
         values = features
@@ -47,45 +48,42 @@ def checked_features(given: Any) -> Any:
         )
     if sp.issparse(features):
         return frozen_csr(features)
-    features.flags.writeable = False
-    return features
+    return _frozen(features)
 
 
-def _entry(matrix: Any, position: int) -> tuple[int, int]:
-    """Row and column of a CSR matrix's stored value number `position`."""
+def _entry(matrix: CSRMatrix, position: int) -> tuple[int, int]:
+    """Return row and column of a stored value of a CSR matrix."""
     row = int(np.searchsorted(matrix.indptr, position, side="right")) - 1
     return row, int(matrix.indices[position])
 
 
-def checked_labels(given: npt.ArrayLike | None, num_nodes: int) -> npt.NDArray[np.int64] | None:
-    """One whole number for each node."""
-    if given is None:
+def checked_labels(labels: npt.ArrayLike | None, num_nodes: int) -> LabelArray | None:
+    """Return one integer for each node, at least -1."""
+    if labels is None:
         return None
-    labels = np.asarray(given)
+    labels = np.asarray(labels)
     if labels.shape != (num_nodes,):
         raise UGCLError(
             f"there are {num_nodes:,} nodes but the labels have the shape {labels.shape}: give one "
-            f"label for each node, {UNLABELLED} where it is not known"
+            f"label for each node, {UNLABELLED} where it is unknown"
         )
     if not np.issubdtype(labels.dtype, np.integer):
-        raise UGCLError(
-            f"labels must be whole numbers from 0, not {labels.dtype}: number the classes"
-        )
+        raise UGCLError(f"labels must be integers from 0, not {labels.dtype}: number the classes")
     if labels.min() < UNLABELLED:
         raise UGCLError(
-            f"labels must be whole numbers from 0 ({UNLABELLED} where not known), "
+            f"labels must be integers from 0 ({UNLABELLED} where unknown), "
             f"but one of them is {labels.min()}"
         )
     return _frozen(labels.astype(np.int64))
 
 
 def checked_splits(
-    given: Mapping[str, npt.ArrayLike], labels: npt.NDArray[np.int64] | None, num_nodes: int
-) -> Mapping[str, npt.NDArray[np.int64]]:
-    """Disjoint sets of labelled nodes, as sorted node numbers."""
-    owner = np.full(num_nodes, "", dtype="<U5")
-    splits = {}
-    for part, members in given.items():
+    splits: Mapping[str, npt.ArrayLike], labels: LabelArray | None, num_nodes: int
+) -> Mapping[str, NodeIndices]:
+    """Return disjoint sets of labelled nodes as sorted indices."""
+    part_of_node = np.full(num_nodes, "", dtype="<U5")
+    checked = {}
+    for part, members in splits.items():
         if part not in SPLIT_PARTS:
             raise UGCLError(f"there is no split part '{part}': use {', '.join(SPLIT_PARTS)}")
         nodes = np.asarray(members)
@@ -98,68 +96,66 @@ def checked_splits(
             nodes = np.flatnonzero(nodes)
         if nodes.size and not np.issubdtype(nodes.dtype, np.integer):
             raise UGCLError(
-                f"split part '{part}' must hold node numbers or a boolean mask, not {nodes.dtype}"
+                f"split part '{part}' must hold node indices or a boolean mask, not {nodes.dtype}"
             )
         if np.unique(nodes).size < nodes.size:
             raise UGCLError(
-                f"split part '{part}' names a node twice: give distinct node numbers, or a mask "
-                "of booleans"
+                f"split part '{part}' contains a node twice: give distinct indices or a mask"
             )
         nodes = np.sort(nodes.astype(np.int64).reshape(-1))
         if nodes.size and (nodes[0] < 0 or nodes[-1] >= num_nodes):
             raise UGCLError(
-                f"split part '{part}' names node {nodes[0] if nodes[0] < 0 else nodes[-1]}, "
+                f"split part '{part}' contains node {nodes[0] if nodes[0] < 0 else nodes[-1]}, "
                 f"but the graph has {num_nodes:,} nodes, numbered from 0"
             )
-        if (taken := owner[nodes] != "").any():
-            node = nodes[taken][0]
+        if (overlap := part_of_node[nodes] != "").any():
+            node = nodes[overlap][0]
             raise UGCLError(
-                f"split parts '{owner[node]}' and '{part}' share {int(taken.sum()):,} node(s), "
-                f"the first being {node}: a node belongs to one part at most"
+                f"split parts '{part_of_node[node]}' and '{part}' share {int(overlap.sum()):,} "
+                f"node(s), the first being {node}: a node belongs to one part at most"
             )
         if labels is not None and (unlabelled := labels[nodes] == UNLABELLED).any():
             raise UGCLError(
                 f"split part '{part}' holds {int(unlabelled.sum()):,} node(s) without a label, "
                 f"the first being {nodes[unlabelled][0]}: leave them out of the split"
             )
-        owner[nodes] = part
-        splits[part] = _frozen(nodes)
-    return MappingProxyType(splits)
+        part_of_node[nodes] = part
+        checked[part] = _frozen(nodes)
+    return MappingProxyType(checked)
 
 
-def checked_ids(given: npt.ArrayLike | None, num_nodes: int) -> npt.NDArray[Any] | None:
-    """One distinct name for each node; unless all are whole numbers, all become text."""
-    if given is None:
+def checked_ids(ids: npt.ArrayLike | None, num_nodes: int) -> npt.NDArray[Any] | None:
+    """Return one distinct id for each node; unless all are integers, all become strings."""
+    if ids is None:
         return None
-    if not (isinstance(given, np.ndarray) and given.dtype.kind in "iuU"):
-        names = list(cast(Iterable[Any], given))
-        whole = all(isinstance(name, int | np.integer) for name in names)
-        given = np.array(names if whole else [str(name) for name in names])
-    ids = given
+    if not (isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU"):
+        values = list(cast(Iterable[Any], ids))
+        integers = all(isinstance(value, int | np.integer) for value in values)
+        ids = np.array(values if integers else [str(value) for value in values])
     if ids.shape != (num_nodes,):
         raise UGCLError(f"there are {num_nodes:,} nodes but {ids.size:,} ids: give one each")
     distinct, counts = np.unique(ids, return_counts=True)
     if distinct.size < num_nodes:
-        twice = distinct[counts.argmax()]
-        raise UGCLError(f"ids must be distinct, but {counts.max()} nodes are called '{twice}'")
+        repeated = distinct[counts.argmax()]
+        raise UGCLError(f"ids must be distinct, but {counts.max()} nodes have the id '{repeated}'")
     return _frozen(ids.copy())
 
 
-def checked_names(what: str, given: Iterable[str] | None, count: int) -> tuple[str, ...] | None:
-    """One distinct name for each class or column."""
-    if given is None:
+def checked_names(what: str, names: Iterable[str] | None, count: int) -> tuple[str, ...] | None:
+    """Return one distinct name for each class or feature."""
+    if names is None:
         return None
-    names = tuple(str(name) for name in given)
+    names = tuple(str(name) for name in names)
     if len(names) != count or len(set(names)) != count:
         raise UGCLError(
-            f"there must be {count:,} distinct {what} names, one each, but there are "
-            f"{len(set(names)):,} of {len(names):,}"
+            f"there must be {count:,} distinct {what} names, but there are {len(names):,}, "
+            f"{len(set(names)):,} of them distinct"
         )
     return names
 
 
-def num_classes(labels: npt.NDArray[np.int64] | None) -> int:
-    """The number of classes; 0 without labels."""
+def num_classes(labels: LabelArray | None) -> int:
+    """Return the number of classes; 0 without labels."""
     return 0 if labels is None else int(labels.max(initial=UNLABELLED)) + 1
 
 
@@ -168,8 +164,8 @@ def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def frozen_csr(matrix: Any) -> Any:
-    """The matrix itself, its three arrays made read-only."""
+def frozen_csr(matrix: CSRMatrix) -> CSRMatrix:
+    """Make the three arrays of a CSR matrix read-only and return the matrix."""
     matrix.has_canonical_format = True
     for part in (matrix.data, matrix.indices, matrix.indptr):
         _frozen(part)

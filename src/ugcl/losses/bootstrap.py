@@ -1,4 +1,4 @@
-"""BGRL's objective: predict the target's representations, without negatives.
+"""BGRL's loss: predict the representations of the target encoder, without negatives.
 
     L = 2 - 2/S sum_v cos(q(h_v), c_v)
 
@@ -8,36 +8,29 @@ Representation Learning on Graphs via Bootstrapping", 2022, Equation 3.
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ugcl.losses.cosine import unit_rows
-from ugcl.losses.loss import Loss
+from ugcl.losses.loss import Batch, Loss, Pair
 from ugcl.nn.head import ProjectionHead
+from ugcl.nn.rows import unit_rows
 
 
 class BootstrapLoss(Loss):
-    """The cosine of a prediction with its target.
+    """Cosine distance between the prediction and the target.
 
     Args:
         width: columns of H.
-        predictor: columns between the predictor's two layers, with a PReLU there.
-        generator: the source of randomness of the predictor.
+        predictor: hidden columns of the predictor, which has a PReLU.
+        generator: random generator of the predictor.
     """
 
     def __init__(self, width: int, *, predictor: int, generator: torch.Generator) -> None:
         super().__init__()
         self.predictor = ProjectionHead(width, predictor, width, nn.PReLU(), generator)
 
-    def contrast(
-        self,
-        patch: Tensor,
-        context: Tensor,
-        corrupted: Tensor | None,
-        rng: np.random.Generator,
-    ) -> Tensor:
-        """The loss of one direction."""
-        del corrupted, rng
-        cosine = (unit_rows(self.predictor(patch)) * unit_rows(context.detach())).sum(dim=1)
+    def pair_loss(self, pair: Pair, batch: Batch) -> Tensor:
+        """Return the loss of one direction."""
+        target = unit_rows(pair.context.detach())
+        cosine = (unit_rows(self.predictor(pair.patch)) * target).sum(dim=1)
         return 2 - 2 * cosine.mean()

@@ -1,4 +1,4 @@
-"""DGI's objective: tell nodes of the graph from corrupted ones by a bilinear discriminator.
+"""DGI's loss: a bilinear discriminator between nodes of the graph and of a corrupted graph.
 
     L = -1/2S sum_v ( log d(h_v, s_v) + log(1 - d(h'_v, s_v)) ),
     d(h, s) = sigmoid(h^T W s),    s_v = sigmoid(c_v)
@@ -11,23 +11,22 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from ugcl.losses.loss import Loss
+from ugcl.losses.loss import Batch, Loss, Pair
 
 
 class BilinearJSD(Loss):
-    """The Jensen-Shannon estimator of mutual information with a bilinear discriminator.
+    """Jensen-Shannon estimator of mutual information with a bilinear discriminator.
 
-    At the start W is uniform within `sqrt(6 / (D'^2 + D'))`, and the bias, which the public code
-    adds to `h^T W s`, is zero.
+    W is initialised uniformly within `sqrt(6 / (D'^2 + D'))`; the bias, which the public code adds
+    to `h^T W s`, with zero.
 
     Args:
         width: columns of H.
-        generator: the source of randomness of W.
+        generator: random generator of W.
     """
 
     def __init__(self, width: int, generator: torch.Generator) -> None:
@@ -37,18 +36,12 @@ class BilinearJSD(Loss):
         bound = math.sqrt(6 / (width**2 + width))
         nn.init.uniform_(self.weight, -bound, bound, generator=generator)
 
-    def contrast(
-        self,
-        patch: Tensor,
-        context: Tensor,
-        corrupted: Tensor | None,
-        rng: np.random.Generator,
-    ) -> Tensor:
-        """The loss."""
-        del rng
-        assert corrupted is not None
-        if context.stride(0) == 0:  # all rows are one row in memory
-            context = context[:1]
-        wanted = torch.sigmoid(context) @ self.weight.T
-        real, fake = ((rows * wanted).sum(dim=1) + self.bias for rows in (patch, corrupted))
+    def pair_loss(self, pair: Pair, batch: Batch) -> Tensor:
+        """Return the loss of one view; a global summary is transformed once for all nodes."""
+        assert pair.negative is not None
+        context = pair.context[:1] if batch.global_context else pair.context
+        transformed = torch.sigmoid(context) @ self.weight.T
+        real, fake = (
+            (rows * transformed).sum(dim=1) + self.bias for rows in (pair.patch, pair.negative)
+        )
         return (softplus(-real).mean() + softplus(fake).mean()) / 2

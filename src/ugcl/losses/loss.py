@@ -1,80 +1,104 @@
-"""What the framework relies on of every objective."""
+"""Base class for losses, and the batch that a loss takes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 Edges = tuple[Tensor, Tensor]
-"""The two ends of each undirected edge, once for both directions, the first ends ascending."""
+"""Both endpoints of each undirected edge, listed once, the first endpoints ascending."""
+
+
+class Pair(NamedTuple):
+    """The patches and contexts that a loss compares, both S x D', row by row.
+
+    Attributes:
+        patch: representations of the nodes of a view.
+        context: their contexts, in the next view.
+        negative: representations in the corrupted view; None for methods without one.
+    """
+
+    patch: Tensor
+    context: Tensor
+    negative: Tensor | None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Input of a loss: representations of the views of one training step.
+
+    Attributes:
+        patches: H of each view, S x D'.
+        contexts: the contexts of each view, S x D'; None where the context of a node is the node
+            itself (scope 0 without a context encoder).
+        rng: random generator of the step.
+        negatives: H, or the contexts, of each corrupted view; empty without corruption.
+        edges: the edges of the graph, for losses that reconstruct them.
+        global_context: whether all rows of a context are the same row (scope "graph").
+    """
+
+    patches: Sequence[Tensor]
+    contexts: Sequence[Tensor] | None
+    rng: np.random.Generator
+    negatives: Sequence[Tensor] = ()
+    edges: Edges | None = None
+    global_context: bool = False
+
+    def pairs(self) -> list[Pair]:
+        """Return each view's patches with the contexts of the next view."""
+        contexts = self.patches if self.contexts is None else self.contexts
+        rolled = [*contexts[1:], contexts[0]]
+        return [Pair(*parts) for parts in zip_longest(self.patches, rolled, self.negatives)]
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
+        """Return the batch with a function applied to patches and contexts, once to each.
+
+        The order is that of the pairs, in which gradients of shared parameters are summed.
+        """
+        if self.contexts is None:
+            return replace(self, patches=[function(rows) for rows in self.patches])
+        pairs = [(function(pair.patch), function(pair.context)) for pair in self.pairs()]
+        patches, rolled = zip(*pairs, strict=True)
+        return replace(self, patches=patches, contexts=[rolled[-1], *rolled[:-1]])
 
 
 class Loss(nn.Module, ABC):
-    """How unlike the nodes and their contexts are: a loss, with the parameters that it needs.
+    """Base class for losses: the mean over views of the loss between patches and contexts.
 
     Attributes:
-        of_contexts: whether corrupted contexts are compared, instead of corrupted patches.
+        contextual_negatives: whether negatives are contexts of corrupted views, instead of their
+            patches.
     """
 
-    of_contexts: bool = False
+    contextual_negatives: bool = False
 
-    def forward(
-        self,
-        pairs: Sequence[tuple[Tensor, Tensor]],
-        corrupted: Sequence[Tensor],
-        rng: np.random.Generator,
-        edges: Edges | None = None,
-    ) -> Tensor:
-        """The mean of the losses of pairs of a patch view and its contextual view, a scalar.
-
-        Args:
-            pairs: H of a view and the contexts of its nodes, both S x D', row v of one belonging to
-                row v of the other; rows of contexts may share memory.
-            corrupted: for each pair H of its corrupted view, or the contexts in it; none where the
-                method has none.
-            rng: the source of randomness of this step.
-            edges: the edges of the graph, where the method has them compared.
-        """
-        del edges
-        known: dict[int, Tensor] = {}  # a view may be the patch of one pair and the context of one
-
-        def projected(rows: Tensor) -> Tensor:
-            if id(rows) not in known:
-                known[id(rows)] = self.project(rows)
-            return known[id(rows)]
-
-        losses = [
-            self.contrast(projected(patch), projected(context), other, rng)
-            for (patch, context), other in zip_longest(pairs, corrupted)
-        ]
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the loss of a batch, a scalar."""
+        projected = batch.map(self.project)
+        losses = [self.pair_loss(pair, batch) for pair in projected.pairs()]
         return losses[0] if len(losses) == 1 else torch.stack(losses).mean()
 
     def project(self, rows: Tensor) -> Tensor:
-        """What of patches and contexts is compared: by default the rows themselves."""
+        """Projection head; identity by default."""
         return rows
 
     @abstractmethod
-    def contrast(
-        self,
-        patch: Tensor,
-        context: Tensor,
-        corrupted: Tensor | None,
-        rng: np.random.Generator,
-    ) -> Tensor:
-        """The loss of one pair, projected."""
+    def pair_loss(self, pair: Pair, batch: Batch) -> Tensor:
+        """Return the loss of one pair, projected; the batch has what all pairs share."""
 
 
-def drawn_negatives(
+def sample_negatives(
     count: int | Literal["all"], patch: Tensor, rng: np.random.Generator
 ) -> Tensor | None:
-    """Rows that stand for all others as negatives, in this step; None for all."""
+    """Sample the rows that all nodes share as negatives; None for all rows."""
     if count == "all":
         return None
-    drawn = rng.choice(patch.shape[0], count, replace=False, shuffle=False)
-    return torch.from_numpy(drawn).to(patch.device)
+    rows = rng.choice(patch.shape[0], count, replace=False, shuffle=False)
+    return torch.from_numpy(rows).to(patch.device)

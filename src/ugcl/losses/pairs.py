@@ -1,4 +1,4 @@
-"""Sums over pairs of nodes, without a matrix of all pairs and without an array of all edges."""
+"""Scores of pairs of nodes without storing all S x S of them."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
-from ugcl._utils.kernels import plain
-from ugcl.sparse import csr_of, multiply
+from ugcl.nn.kernels import plain
+from ugcl.sparse import csr_from_coo, multiply
 
 STRIP = 1024
-"""Rows whose products with all others are held at a time."""
+"""Rows whose products with all others are computed at a time."""
 
 Curve = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def softplus_curve(score: Tensor) -> tuple[Tensor, Tensor]:
-    """`log(1 + e^x)` and its slope: the penalty of nodes that should not be alike."""
+    """Return `log(1 + e^x)` and its derivative."""
     return softplus(score), torch.sigmoid(score)
 
 
 def bounded_curve(score: Tensor) -> tuple[Tensor, Tensor]:
-    """`log(1 + e^{sigmoid(x)})` and its slope: the same of a score between 0 and 1."""
+    """Return `log(1 + e^{sigmoid(x)})` and its derivative."""
     inner = torch.sigmoid(score)
     return softplus(inner), torch.sigmoid(inner) * inner * (1 - inner)
 
 
 def all_pairs(left: Tensor, right: Tensor, curve: Curve) -> Tensor:
-    """`sum_{i != j} f(l_i . r_j)`, and its gradient in the same pass over strips of rows.
+    """Return `sum_{i != j} f(l_i . r_j)`; the gradient is computed in the same pass.
 
     Cost: one product of S x D by D x S for the scores, two for the gradient. Memory: O(S D + S
     `STRIP`), never S x S.
@@ -43,17 +43,17 @@ def all_pairs(left: Tensor, right: Tensor, curve: Curve) -> Tensor:
 
 
 def plain_all_pairs(left: Tensor, right: Tensor, curve: Curve) -> Tensor:
-    """The formula as it stands, with all scores held at once."""
+    """Return the sum by the plain formula, which stores all scores."""
     values, _ = curve(left @ right.T)
     return values.sum() - values.diagonal().sum()
 
 
 def scores(left: Tensor, right: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """`l_i . r_j` of the pairs (i, j) alone, in ascending order of i.
+    """Return `l_i . r_j` of listed pairs (i, j), sorted by i.
 
-    Cost: one sparse product forwards and two backwards, with as many entries as there are pairs.
-    Memory: that of the scores. Rows are never gathered: the scores are the entries of a sparse
-    matrix, and so is their gradient G, of which `G r` and `G^T l` are sparse products.
+    Cost: one sparse product forward and two backward, with one entry for each pair. Memory: that
+    of the scores. Rows are not gathered: the scores are the entries of a sparse matrix, and so is
+    their gradient G, of which `G r` and `G^T l` are sparse products.
     """
     if plain():
         return plain_scores(left, right, rows, columns)
@@ -62,7 +62,7 @@ def scores(left: Tensor, right: Tensor, rows: Tensor, columns: Tensor) -> Tensor
 
 
 def plain_scores(left: Tensor, right: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """The same, with both rows of every pair held at once."""
+    """Return the scores by the plain formula, which gathers both rows of every pair."""
     found: Tensor = torch.linalg.vecdot(left[rows], right[columns])
     return found
 
@@ -95,7 +95,7 @@ class _Scores(torch.autograd.Function):
     def forward(ctx: Any, left: Tensor, right: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         ctx.save_for_backward(left, right, rows, columns)
         shape = left.shape[0], right.shape[0]
-        pattern = csr_of(rows, columns, left.new_zeros(rows.numel()), shape)
+        pattern = csr_from_coo(rows, columns, left.new_zeros(rows.numel()), shape)
         found: Tensor = torch.sparse.sampled_addmm(pattern, left, right.T, beta=0).values()
         return found
 
@@ -105,6 +105,6 @@ class _Scores(torch.autograd.Function):
         left, right, rows, columns = ctx.saved_tensors
         shape = left.shape[0], right.shape[0]
         order = torch.argsort(columns, stable=True)
-        slopes = csr_of(rows, columns, grads[0], shape)
-        turned = csr_of(columns[order], rows[order], grads[0][order], shape[::-1])
+        slopes = csr_from_coo(rows, columns, grads[0], shape)
+        turned = csr_from_coo(columns[order], rows[order], grads[0][order], shape[::-1])
         return multiply(slopes, right), multiply(turned, left), None, None

@@ -1,17 +1,16 @@
-"""Autoencoders of graphs: representations tell which nodes are joined.
+"""Loss of the graph autoencoders: reconstruction of the edges.
 
-    L = mean_joined sp(-z_v . c_k) + mean_apart sp(z_v . c_k) + KL / S,    sp(x) = log(1 + e^x)
+    L = mean_edges sp(-z_v . c_k) + mean_non-edges sp(z_v . c_k) + KL / S,   sp(x) = log(1 + e^x)
 
-with z the patch view, c the contextual view (z itself at scope 0), over all pairs that are joined
-and as many random pairs that are not; nothing of the S x S scores is computed but these. KL, the
-divergence from the standard normal distribution, is the variational autoencoder's, where rows are
-means and logarithms of deviations, and z is drawn from them. Kipf and Welling, "Variational Graph
-Auto-Encoders", 2016; the autoencoder and its divergence are PyTorch Geometric's.
+with z the patch view and c the contextual view (z itself at scope 0), over all edges and about as
+many random non-edges; no other of the S x S scores is computed. KL is the divergence from the
+standard normal distribution of the variational autoencoder, whose rows are means and log standard
+deviations from which z is sampled. Kipf and Welling, "Variational Graph Auto-Encoders", 2016; the
+autoencoder and its divergence are PyTorch Geometric's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,20 +18,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from ugcl.losses.loss import Edges, Loss
+from ugcl.losses.loss import Batch, Loss, Pair
 from ugcl.losses.pairs import scores
 
 MAX_LOG_STD = 10.0
-"""Logarithms of deviations are cut here, as PyTorch Geometric cuts them."""
+"""Log standard deviations are clamped here, as in PyTorch Geometric."""
 
 
 class ReconstructionLoss(Loss):
-    """How badly inner products tell joined nodes from others.
+    """Binary cross entropy of inner products as scores of edges.
 
     Args:
-        autoencoder: PyTorch Geometric's `GAE`, or its `VGAE` for rows that are distributions, with
-            a `PairDecoder`.
-        variational: whether rows are means and logarithms of deviations, side by side.
+        autoencoder: PyTorch Geometric's `GAE` or `VGAE` with a `PairDecoder`.
+        variational: whether rows are means and log standard deviations, concatenated.
     """
 
     def __init__(self, autoencoder: Any, *, variational: bool) -> None:
@@ -40,86 +38,80 @@ class ReconstructionLoss(Loss):
         self.autoencoder: nn.Module = autoencoder
         self.variational = variational
 
-    def forward(
-        self,
-        pairs: Sequence[tuple[Tensor, Tensor]],
-        corrupted: Sequence[Tensor],
-        rng: np.random.Generator,
-        edges: Edges | None = None,
-    ) -> Tensor:
-        """The divergence and the edge term of all pairs."""
-        assert edges is not None
-        divergence = super().forward(pairs, corrupted, rng)
-        return (
-            divergence + torch.stack([self._edge_term(*pair, edges, rng) for pair in pairs]).mean()
-        )
+    def forward(self, batch: Batch) -> Tensor:
+        """Return the divergence and the edge term."""
+        divergence = super().forward(batch)
+        edge_terms = [self._edge_term(pair, batch) for pair in batch.pairs()]
+        return divergence + torch.stack(edge_terms).mean()
 
-    def contrast(
-        self, patch: Tensor, context: Tensor, corrupted: Tensor | None, rng: np.random.Generator
-    ) -> Tensor:
-        """The divergence of the nodes' distributions; zero where nodes have none."""
-        del context, corrupted, rng
+    def pair_loss(self, pair: Pair, batch: Batch) -> Tensor:
+        """Return the divergence KL / S; zero without distributions."""
         if not self.variational:
-            return patch.new_zeros(())
-        divergence: Tensor = self.autoencoder.kl_loss(*_parts(patch))  # type: ignore[operator]
-        return divergence / patch.shape[0]
+            return pair.patch.new_zeros(())
+        parts = _mean_and_log_std(pair.patch)
+        divergence: Tensor = self.autoencoder.kl_loss(*parts)  # type: ignore[operator]
+        return divergence / pair.patch.shape[0]
 
-    def _edge_term(
-        self, patch: Tensor, context: Tensor, edges: Edges, rng: np.random.Generator
-    ) -> Tensor:
-        same = context is patch
+    def _edge_term(self, pair: Pair, batch: Batch) -> Tensor:
+        assert batch.edges is not None
+        patch, context, symmetric = pair.patch, pair.context, batch.contexts is None
         if self.variational:
             shape = patch.shape[0], patch.shape[1] // 2
-            noise = torch.from_numpy(rng.standard_normal(shape, dtype=np.float32)).to(patch)
-            patch = _drawn(patch, noise)
-            context = patch if same else _drawn(context, noise)
-        joined = torch.stack(edges)
-        apart = random_apart(joined, patch.shape[0], rng)
-        if not same:
-            joined, apart = (torch.cat([ends, ends.flip(0)], dim=1) for ends in (joined, apart))
-        together, others = (self._decoded((patch, context), ends) for ends in (joined, apart))
-        loss = softplus(-together).mean()
-        return loss + softplus(others).mean() if others.numel() else loss
+            noise = torch.from_numpy(batch.rng.standard_normal(shape, dtype=np.float32)).to(patch)
+            patch = _reparametrise(patch, noise)
+            context = patch if symmetric else _reparametrise(context, noise)
+        positive = torch.stack(batch.edges)
+        negative = sample_non_edges(positive, patch.shape[0], batch.rng)
+        if not symmetric:
+            positive, negative = (
+                torch.cat([pairs, pairs.flip(0)], dim=1) for pairs in (positive, negative)
+            )
+        edge_scores, other_scores = (
+            self._decode((patch, context), pairs) for pairs in (positive, negative)
+        )
+        loss = softplus(-edge_scores).mean()
+        return loss + softplus(other_scores).mean() if other_scores.numel() else loss
 
-    def _decoded(self, rows: tuple[Tensor, Tensor], ends: Tensor) -> Tensor:
+    def _decode(self, rows: tuple[Tensor, Tensor], pairs: Tensor) -> Tensor:
         decode: Any = self.autoencoder.decode
-        scores: Tensor = decode(rows, ends[:, torch.argsort(ends[0], stable=True)], sigmoid=False)
-        return scores
+        ordered = pairs[:, torch.argsort(pairs[0], stable=True)]
+        pair_scores: Tensor = decode(rows, ordered, sigmoid=False)
+        return pair_scores
 
 
 class PairDecoder(nn.Module):
-    """A decoder for PyTorch Geometric's autoencoders: the inner products of some pairs alone.
+    """Inner-product decoder for PyTorch Geometric's autoencoders, for listed pairs only.
 
-    They are entries of a sparse matrix, so that no row is gathered and gradients are the same bits
-    with any number of threads.
+    The products are entries of a sparse matrix, so no rows are gathered and gradients have the same
+    bits with any number of threads.
     """
 
     def forward(self, z: tuple[Tensor, Tensor], edge_index: Tensor, sigmoid: bool = True) -> Tensor:
-        """`z_v . c_k` of each pair, the first ends ascending; or the probability of an edge."""
-        found = scores(*z, edge_index[0], edge_index[1])
-        return torch.sigmoid(found) if sigmoid else found
+        """Return `z_v . c_k` of each pair, sorted by v; with `sigmoid` edge probabilities."""
+        products = scores(*z, edge_index[0], edge_index[1])
+        return torch.sigmoid(products) if sigmoid else products
 
 
-def random_apart(joined: Tensor, size: int, rng: np.random.Generator) -> Tensor:
-    """Random pairs of nodes, about as many as there are edges, without those that are joined.
+def sample_non_edges(edges: Tensor, size: int, rng: np.random.Generator) -> Tensor:
+    """Sample as many random pairs as there are edges, and drop those that are edges or loops.
 
     Args:
-        joined: 2 x E ends of edges, the first below the second, ordered by both.
+        edges: 2 x E endpoints, the first below the second, in ascending order.
         size: S, the number of nodes.
-        rng: the source of randomness.
+        rng: the random generator.
     """
-    drawn = torch.from_numpy(np.sort(rng.integers(size, size=(2, joined.shape[1])), axis=0))
-    drawn = drawn.to(joined.device)
-    known, wanted = (ends[0] * size + ends[1] for ends in (joined, drawn))
-    place = torch.searchsorted(known, wanted).clamp_(max=known.numel() - 1)
-    return drawn[:, (known[place] != wanted) & (drawn[0] != drawn[1])]
+    pairs = torch.from_numpy(np.sort(rng.integers(size, size=(2, edges.shape[1])), axis=0))
+    pairs = pairs.to(edges.device)
+    edge_keys, pair_keys = (ends[0] * size + ends[1] for ends in (edges, pairs))
+    place = torch.searchsorted(edge_keys, pair_keys).clamp_(max=edge_keys.numel() - 1)
+    return pairs[:, (edge_keys[place] != pair_keys) & (pairs[0] != pairs[1])]
 
 
-def _parts(rows: Tensor) -> tuple[Tensor, Tensor]:
-    mean, deviation = rows.chunk(2, dim=1)
-    return mean, deviation.clamp(max=MAX_LOG_STD)
+def _mean_and_log_std(rows: Tensor) -> tuple[Tensor, Tensor]:
+    mean, log_std = rows.chunk(2, dim=1)
+    return mean, log_std.clamp(max=MAX_LOG_STD)
 
 
-def _drawn(rows: Tensor, noise: Tensor) -> Tensor:
-    mean, deviation = _parts(rows)
-    return mean + noise * deviation.exp()
+def _reparametrise(rows: Tensor, noise: Tensor) -> Tensor:
+    mean, log_std = _mean_and_log_std(rows)
+    return mean + noise * log_std.exp()

@@ -1,25 +1,19 @@
-"""Methods: each a choice of views, encoder, scope, objective and readout, found by its name."""
+"""Methods: each a choice of views, encoder, scope, loss and readout. Torch is not imported."""
 
-from ugcl.methods.method import Method
-from ugcl.methods.model import Model, Predictor, Shape
-from ugcl.methods.presets import DEFAULT_PRESET, Preset
-from ugcl.methods.recipe import Recipe, RecipeModel, RecipeSettings
-from ugcl.methods.registry import METHODS, method_named, register
-from ugcl.methods.settings import Settings, TrainedSettings
+from ugcl.methods.method import Method, Shape
+from ugcl.methods.preset import DEFAULT_PRESET, Preset
+from ugcl.methods.registry import METHODS, get_method, register
+from ugcl.methods.settings import Settings, SSLSettings, TrainingSettings
 
 __all__ = [
     "DEFAULT_PRESET",
     "METHODS",
     "Method",
-    "Model",
-    "Predictor",
     "Preset",
-    "Recipe",
-    "RecipeModel",
-    "RecipeSettings",
+    "SSLSettings",
     "Settings",
     "Shape",
-    "TrainedSettings",
-    "method_named",
+    "TrainingSettings",
+    "get_method",
     "register",
 ]

@@ -1,81 +1,77 @@
-"""A method: how to build it, its settings, and what a user wants to know before choosing it."""
+"""A method: its parts, its settings, and what a user wants to know before choosing it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
+from ugcl._utils.suggest import unknown
 from ugcl.graph import Graph
-from ugcl.methods.model import Model, Shape
-from ugcl.methods.options import Option, flag, option_of
-from ugcl.methods.presets import Preset, preset_named, resolve
-from ugcl.methods.recipe import Recipe, RecipeModel, RecipeSettings
-from ugcl.methods.settings import Settings, TrainedSettings
+from ugcl.methods.params import Param, param_of
+from ugcl.methods.preset import Preset
+from ugcl.methods.settings import Settings, SSLSettings, TrainingSettings
+
+if TYPE_CHECKING:
+    from ugcl.methods.models.model import Model
+    from ugcl.methods.parts import Parts
 
 Kind = Literal["contrastive", "unsupervised", "supervised", "control"]
 
-S = TypeVar("S", bound=RecipeSettings)
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes that a model depends on.
+
+    Attributes:
+        nodes: N, the nodes of the training graph.
+        features: D, the columns of X.
+        classes: classes of the labels; 0 without labels.
+    """
+
+    nodes: int
+    features: int
+    classes: int
+
+    @classmethod
+    def of(cls, graph: Graph) -> Shape:
+        """Return the shape of a graph."""
+        return cls(graph.num_nodes, graph.num_features, graph.num_classes)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method and what a user wants to know before choosing it.
+    """A method and its description.
 
     Attributes:
-        name: what the command line and the registry call it.
-        kind: contrastive, unsupervised, supervised or control.
-        needs: the data it goes by: X (features), A (adjacency), Y (labels).
-        scope: its contextual scope.
-        inductive: whether it can embed nodes that it was not trained on.
+        name: its name in the registry and on the command line.
+        scope: its contextual scope, in words.
         paper: where it was published.
         settings: the class of its settings.
-        presets: named settings.
-        build: the untrained model from the graph's shape, the settings and the seed.
-        weighs_edges: whether edge weights count.
-        library: what it is built on and the package does without; "" for nothing.
+        presets: named values of the settings.
+        build: from (num_features, settings, generator) to the parts of the model.
+        model: from (shape, settings, seed) to the model, for methods that are not made of parts.
+        kind: contrastive, unsupervised, supervised or control.
+        needs: the data it uses: X (features), A (adjacency), Y (labels).
+        inductive: whether it can embed nodes that it was not trained on.
+        uses_edge_weights: whether it uses edge weights.
+        library: the optional dependency that it needs; "" for none.
     """
 
     name: str
-    kind: Kind
-    needs: tuple[str, ...]
     scope: str
-    inductive: bool
     paper: str
     settings: type[Settings]
     presets: Mapping[str, Preset]
-    build: Callable[[Shape, Any, int], Model]
-    weighs_edges: bool = True
+    build: Callable[[int, Any, Any], Parts] | None = None
+    model: Callable[[Shape, Any, int], Model] | None = None
+    kind: Kind = "contrastive"
+    needs: tuple[str, ...] = ("X", "A")
+    inductive: bool = True
+    uses_edge_weights: bool = True
     library: str = ""
-
-    @classmethod
-    def of(
-        cls,
-        recipe: Recipe[S],
-        settings: type[S],
-        presets: Mapping[str, Preset],
-        *,
-        name: str,
-        scope: str,
-        paper: str,
-        kind: Kind = "contrastive",
-        library: str = "",
-    ) -> Method:
-        """The method of a recipe: it needs X and A, and embeds any graph."""
-        return cls(
-            name=name,
-            kind=kind,
-            needs=("X", "A"),
-            scope=scope,
-            inductive=True,
-            paper=paper,
-            settings=settings,
-            presets=presets,
-            build=lambda shape, chosen, seed: RecipeModel(recipe, shape.features, chosen, seed),
-            library=library,
-        )
 
     @property
     def trained(self) -> bool:
@@ -87,37 +83,55 @@ class Method:
         """Whether it learns from labels."""
         return "Y" in self.needs
 
-    def options(self, given: Mapping[str, Any] | None = None) -> dict[str, Option]:
-        """The settings that a user may give, where these are given."""
-        del given
-        return {field.name: option_of(field) for field in fields(self.settings)}
+    @property
+    def params(self) -> dict[str, Param]:
+        """The settings that a user can set."""
+        return {field.name: param_of(field) for field in fields(self.settings)}
 
-    def readout_follows(self, preset: str, stored: Mapping[str, Any] | None = None) -> bool:
-        """Whether the scope of the readout is that of training unless the user names it.
+    def readout_follows_scope(self, preset: str) -> bool:
+        """Return whether the readout scope of a preset is the training scope by default."""
+        return "readout_scope" not in self.preset(preset).base
 
-        Args:
-            preset: the preset.
-            stored: the settings of a run, where it is about one.
+    def preset(self, name: str) -> Preset:
+        """Return the preset of that name, or raise an error that lists the presets."""
+        if name in self.presets:
+            return self.presets[name]
+        raise UGCLError(unknown("preset", name, self.presets))
+
+    def new_model(self, shape: Shape, settings: Settings, seed: int) -> Model:
+        """Create the untrained model."""
+        if self.library:
+            required(self.library, self.name)
+        if self.build is None:
+            assert self.model is not None
+            return self.model(shape, settings, seed)
+        from ugcl.methods.models.ssl import SSLModel
+
+        assert isinstance(settings, SSLSettings)
+        return SSLModel(self.build, shape.features, settings, seed)
+
+    def resolve(self, preset: str, graph: Graph, params: Mapping[str, Any]) -> Settings:
+        """Return the settings of a preset for a graph, overridden by the user's own values.
+
+        A scope may still be "auto" in them. A preset that asks for more nodes than the graph has is
+        reduced; the user's own values are not.
         """
-        del stored
-        return "readout_scope" not in preset_named(self.presets, preset).base
+        self.check_training(params)
+        values = self.preset(preset).values(graph.name) | dict(params)
+        if "scope" in values and "readout_scope" in self.params:
+            values.setdefault("readout_scope", values["scope"])
+        return self.settings.from_values(values).adapted_to(graph, frozenset(params))
 
-    def resolve(self, preset: str, graph: Graph, given: Mapping[str, Any]) -> Settings:
-        """The settings of a preset for a graph, with the user's own values in their place."""
-        self.refuse_training(given)
-        return resolve(self.settings, self.presets, preset, graph, given)
-
-    def refuse_training(self, given: Mapping[str, Any]) -> None:
-        """Tell a user who wants to train what is not trained."""
-        training = [field.name for field in fields(TrainedSettings) if field.name in given]
+    def check_training(self, params: Mapping[str, Any]) -> None:
+        """Refuse training settings of a control."""
+        training = [field.name for field in fields(TrainingSettings) if field.name in params]
         if training and not self.trained:
             raise UGCLError(
-                f"{self.name} is a control and takes no training steps: leave out "
-                f"{flag(training[0])}"
+                f"{self.name} is a control and takes no training steps: leave out `{training[0]}`"
             )
 
     def check(self, graph: Graph) -> None:
-        """Refuse a graph that has nothing to learn from, and a library that is missing."""
+        """Refuse a graph that the method cannot learn from, and a missing library."""
         if self.library:
             required(self.library, self.name)
         if "A" in self.needs:
@@ -127,32 +141,29 @@ class Method:
             _check_split(graph, self.name)
 
     def check_labels(self, graph: Graph) -> None:
-        """Refuse a graph that has no labels to learn from."""
+        """Refuse a graph without labels of two classes."""
         if graph.num_classes < 2:
-            found = "are all of one class" if graph.num_classes else "are missing"
+            state = "are all of one class" if graph.num_classes else "are missing"
             raise UGCLError(
-                f"{self.name} learns from labels and those of this graph {found}: give the same "
+                f"{self.name} learns from labels and those of this graph {state}: pass the same "
                 "graph with labels, or use a method that needs none (ugcl methods)"
             )
 
 
 def _check_edges(graph: Graph) -> None:
     if graph.num_nodes < 2:
-        raise UGCLError(
-            "the graph has one node, and there is nothing to tell it from: give a graph with at "
-            "least 2 nodes"
-        )
+        raise UGCLError("the graph has one node: pass a graph with at least 2 nodes")
     if graph.num_edges == 0:
         raise UGCLError(
-            "the graph has no edges, so a node has no surroundings and there is nothing to learn "
-            "from: check the edges, or use the features as they are (--method raw)"
+            "the graph has no edges, so there are no contexts to learn from: check the edges, or "
+            "use the features as they are (method 'raw')"
         )
 
 
 def _check_split(graph: Graph, name: str) -> None:
-    for part, use in (("train", "to learn from"), ("val", "to stop by")):
+    for part, use in (("train", "to learn from"), ("val", "for early stopping")):
         if part not in graph.splits or graph.splits[part].size == 0:
             raise UGCLError(
                 f"{name} needs labelled nodes {use}, but the graph's split has no '{part}' nodes: "
-                "give it some, or take a random split (--split-seed)"
+                "add some, or use a random split (`split_seed`)"
             )

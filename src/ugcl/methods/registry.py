@@ -1,32 +1,53 @@
-"""The registry: a method that stands here works in Python, on the command line and in tests."""
+"""The registry: a method in it works in Python, on the command line and in the tests."""
 
 from __future__ import annotations
 
-from ugcl.methods.ablations import ABLATIONS
-from ugcl.methods.autoencoders import GAE, VGAE
-from ugcl.methods.bgrl import BGRL
-from ugcl.methods.cca_ssg import CCA_SSG
-from ugcl.methods.dgi import DGI
-from ugcl.methods.features import RAW, SMOOTH
-from ugcl.methods.gca import GCA
-from ugcl.methods.ggd import GGD
-from ugcl.methods.gmi import GMI
-from ugcl.methods.grace import GRACE
-from ugcl.methods.known import METHODS, method_named, register
-from ugcl.methods.mvgrl import MVGRL
-from ugcl.methods.skip_gram import DEEPWALK, NODE2VEC
-from ugcl.methods.subg_con import SUBG_CON
-from ugcl.methods.supervised import GAT, GCN, MLP, SGC
-from ugcl.methods.ugcl import UGCL
-from ugcl.methods.untrained import UNTRAINED
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.suggest import unknown
+from ugcl.methods import (
+    bgrl,
+    cca_ssg,
+    dgi,
+    gae,
+    gca,
+    ggd,
+    gmi,
+    grace,
+    mvgrl,
+    raw,
+    skip_gram,
+    smooth,
+    subg_con,
+    supervised,
+    ugcl,
+)
+from ugcl.methods.method import Method
 
-__all__ = ["METHODS", "method_named", "register"]
+METHODS: dict[str, Method] = {}
+
+
+def register(method: Method) -> Method:
+    """Add a method to the registry, for example one of your own."""
+    if method.name in METHODS:
+        raise UGCLError(f"there is a method '{method.name}' already: use another name")
+    METHODS[method.name] = method
+    return method
+
+
+def get_method(name: str | Method) -> Method:
+    """Return the method of that name, or raise an error that suggests one."""
+    if isinstance(name, Method):
+        return name
+    if name in METHODS:
+        return METHODS[name]
+    raise UGCLError(unknown("method", str(name), METHODS))
+
 
 for _method in (
-    *(UGCL, *ABLATIONS),
-    *(GRACE, GMI, DGI, MVGRL, GCA, BGRL, SUBG_CON, GGD, CCA_SSG),
-    *(DEEPWALK, NODE2VEC, GAE, VGAE),
-    *(MLP, GCN, GAT, SGC),
-    *(RAW, SMOOTH, UNTRAINED),
+    *(ugcl.METHOD, *ugcl.ABLATIONS),
+    *(grace.METHOD, gmi.METHOD, dgi.METHOD, mvgrl.METHOD, gca.METHOD, bgrl.METHOD),
+    *(subg_con.METHOD, ggd.METHOD, cca_ssg.METHOD),
+    *(*skip_gram.METHODS, *gae.METHODS, *supervised.METHODS),
+    *(raw.METHOD, smooth.METHOD),
 ):
     register(_method)

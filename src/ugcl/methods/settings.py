@@ -1,83 +1,148 @@
-"""Settings: a frozen value that holds all a method needs to know, checked when it is made."""
+"""Settings: frozen dataclasses with declared parameters. Torch is not imported."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
-
-from torch.nn import Parameter
-from torch.optim import Adam, Optimizer
+from typing import Any, Self, get_args
 
 from ugcl._utils.errors import UGCLError
 from ugcl.graph import Graph
-from ugcl.methods.options import flag, integer, number, option_of
+from ugcl.methods.params import (
+    Auto,
+    choice,
+    feature_scaling,
+    fraction,
+    integer,
+    number,
+    param_of,
+    scope_or_auto,
+    self_loops,
+)
+from ugcl.typing import FeatureScaling, Readout, ScopeName
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the settings of all methods can do; a method adds the fields."""
+    """Base class for the settings of a method; values are validated on creation."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = option_of(field).value(field.name, getattr(self, field.name))
+            value = param_of(field).value(f"`{field.name}`", getattr(self, field.name))
             object.__setattr__(self, field.name, value)
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """Settings from names and values, all of them."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(values) - names):
-            raise UGCLError(f"there is no setting '{unknown[0]}': the settings are {_list(names)}")
-        if missing := names - set(values):
+        """Create settings from the values of all of them, by name."""
+        cls.check_names(values)
+        if missing := {field.name for field in dataclasses.fields(cls)} - set(values):
             raise UGCLError(f"settings are incomplete: {_list(missing)} missing")
         return cls(**values)
 
-    def replace(self, **changes: Any) -> Self:
-        """The same settings but for these changes."""
-        return dataclasses.replace(self, **changes)
+    @classmethod
+    def check_names(cls, params: Iterable[str]) -> None:
+        """Refuse names that are not settings."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(params) - names):
+            raise UGCLError(f"there is no setting '{unknown[0]}': the settings are {_list(names)}")
+
+    def replace(self, **params: Any) -> Self:
+        """Return a copy with other values for some settings."""
+        return dataclasses.replace(self, **params)
 
     def values(self) -> dict[str, Any]:
-        """All settings by name."""
+        """Return all settings by name."""
         return dataclasses.asdict(self)
 
-    def fitted(self, graph: Graph, given: frozenset[str]) -> Self:
-        """These settings made to fit a graph; `given` names what the user asked for himself."""
-        del graph, given
+    def adapted_to(self, graph: Graph, params: frozenset[str]) -> Self:
+        """Return the settings adapted to a graph.
+
+        Args:
+            graph: the graph.
+            params: names of the settings that the user has set, which must fit as they are.
+        """
         return self
 
-    def fit_count(self, name: str, available: int, of: str, given: frozenset[str]) -> Any:
-        """A count that must not exceed what there is; "all" where a preset asks for more."""
+    def cap(self, name: str, available: int, unit: str, params: frozenset[str]) -> Any:
+        """Return a count; "all" where a preset asks for more than is available."""
         count = getattr(self, name)
         if count == "all" or count <= available:
             return count
-        if name in given:
+        if name in params:
             raise UGCLError(
-                f"{flag(name)} {count} is more than the {available:,} {of} of this graph: "
-                "use less, or 'all'"
+                f"`{name}` {count} is more than the {available:,} {unit} of this graph: use less, "
+                "or 'all'"
             )
         return "all"
 
 
 @dataclass(frozen=True)
-class TrainedSettings(Settings):
-    """What every method has that is trained."""
+class TrainingSettings(Settings):
+    """Settings of every method that is trained."""
 
     epochs: int = integer("training steps", 0)
-    lr: float = number("learning rate of the optimiser", above=0)
+    lr: float = number("learning rate of the optimizer", above=0)
     patience: int = integer(
         "stop after this many epochs without a lower loss and keep the last weights; 0: never", 0
     )
 
-    def rate(self, epoch: int) -> float:
-        """The learning rate in an epoch."""
-        del epoch
+    def lr_at(self, epoch: int) -> float:
+        """Return the learning rate of an epoch."""
         return self.lr
 
-    def optimizer(self, parameters: Iterable[Parameter]) -> Optimizer:
-        """Adam, each step of it one pass over the parameters."""
-        return Adam(parameters, lr=self.lr, fused=True)
+
+@dataclass(frozen=True)
+class SSLSettings(TrainingSettings):
+    """Settings of every method made of views, encoder, scope and loss."""
+
+    scope: int | ScopeName | Auto = scope_or_auto(
+        "training scope: contrast with A^n H, the connected component or the whole graph; auto: n "
+        "chosen without labels"
+    )
+    readout_scope: int | ScopeName | Auto = scope_or_auto(
+        "scope of the embeddings H + A^n H (default: the preset's, for ugcl the scope)"
+    )
+    hidden: int = integer("width D' of the encoder", 1)
+    self_loops: float = self_loops()
+    feature_scaling: FeatureScaling = feature_scaling()
+    readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "component" in (self.scope, self.readout_scope) and self.self_loops == 0:
+            raise UGCLError(
+                "the scope 'component' needs `self_loops` above 0, without which powers of the "
+                "adjacency need not converge: raise it, or use a power n as the scope"
+            )
+
+
+@dataclass(frozen=True)
+class AugmentationSettings(SSLSettings):
+    """Settings of methods with two augmented views."""
+
+    drop_edges_1: float = fraction("fraction of edges dropped in the first view")
+    drop_edges_2: float = fraction("fraction of edges dropped in the second view")
+    mask_features_1: float = fraction("fraction of features masked in the first view")
+    mask_features_2: float = fraction("fraction of features masked in the second view")
+    weight_decay: float = number("weight decay of the optimizer", minimum=0)
+
+    @property
+    def drop_edges(self) -> tuple[float, float]:
+        """The fractions of dropped edges of both views."""
+        return self.drop_edges_1, self.drop_edges_2
+
+    @property
+    def mask_features(self) -> tuple[float, float]:
+        """The fractions of masked features of both views."""
+        return self.mask_features_1, self.mask_features_2
+
+
+def resolved(scope: int | ScopeName | Auto) -> int | ScopeName:
+    """Return a scope that is not "auto" any more."""
+    if scope == "auto":
+        raise UGCLError("the scope 'auto' is not resolved yet: see ugcl.engine.resolve_settings")
+    return scope
 
 
 def _list(names: set[str]) -> str:

@@ -1,98 +1,107 @@
 """UGCL: contrast each node with a contextual view whose scope is a power of the adjacency.
 
 Zheng et al., "Unifying Graph Contrastive Learning with Flexible Contextual Scopes", ICDM 2022,
-Section III.
+Section III. The five ablations of Table V each take one part away. Where an ablation changes the
+training scope, the paper does not say what `A^n` is at the readout; by default it is the training
+scope, so that nothing of the power is left. Setting `readout_scope` to UGCL's own n is the other
+reading.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
 
-import torch
-
+from ugcl import losses, nn, views
 from ugcl.graph import Graph
-from ugcl.losses import MIN_TEMPERATURE, CosineContrast
 from ugcl.methods.method import Method
-from ugcl.methods.options import All, choice, integer_or_all, number
-from ugcl.methods.recipe import Recipe, RecipeSettings, one_convolution
-from ugcl.methods.ugcl_presets import UGCL_PRESETS
-from ugcl.scope import Context, scope_of
-from ugcl.views import Normalisation, Sampling, Subsampler
+from ugcl.methods.params import All, choice, integer_or_all, temperature
+from ugcl.methods.parts import Parts
+from ugcl.methods.preset import load_presets
+from ugcl.methods.settings import SSLSettings, resolved
+from ugcl.typing import ContextKind, Normalisation, Sampling
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
-class UGCLSettings(RecipeSettings):
-    """Every choice that the paper, the authors' code and we make differently."""
+class UGCLSettings(SSLSettings):
+    """Settings of UGCL, which the paper, the authors' code and our preset choose differently."""
 
-    sample: int | All = integer_or_all("nodes S of the subgraph drawn in every epoch", 2)
+    sample: int | All = integer_or_all("nodes S of the subgraph that is sampled in every epoch", 2)
     sampling: Sampling = choice(
-        "how its nodes are drawn: at random, a window of numbers, balls around random nodes",
+        "sample random nodes, a window of consecutive nodes, or balls around random nodes",
         get_args(Sampling),
     )
     normalisation: Normalisation = choice(
-        "normalise the adjacency by degrees in the whole graph or in the subgraph",
+        "normalise the adjacency by the degrees in the whole graph or in the subgraph",
         get_args(Normalisation),
     )
-    context: Context = choice(
-        "contextual view in training: power A^n H, lazy ((I+A)/2)^n H", get_args(Context)
+    context: ContextKind = choice(
+        "contextual view in training: power A^n H, lazy ((I+A)/2)^n H", get_args(ContextKind)
     )
-    temperature: float = number("temperature of the contrast", minimum=MIN_TEMPERATURE)
-    negatives: int | All = integer_or_all(
-        "how many random nodes stand for all the others as negatives", 2
-    )
+    temperature: float = temperature()
+    negatives: int | All = integer_or_all("random nodes that all nodes share as negatives", 2)
 
-    def fitted(self, graph: Graph, given: frozenset[str]) -> UGCLSettings:
-        """Shrink what a preset asks to what the graph has; what the user asks must fit."""
-        sample = self.fit_count("sample", graph.num_nodes, "nodes", given)
-        in_sample = graph.num_nodes if sample == "all" else int(sample)
-        negatives = self.fit_count("negatives", in_sample - 1, "other nodes of a sample", given)
+    def adapted_to(self, graph: Graph, params: frozenset[str]) -> UGCLSettings:
+        """Reduce the sample and the negatives of a preset to what the graph has."""
+        sample = self.cap("sample", graph.num_nodes, "nodes", params)
+        num_sampled = graph.num_nodes if sample == "all" else int(sample)
+        negatives = self.cap("negatives", num_sampled - 1, "other nodes of a sample", params)
         return self.replace(sample=sample, negatives=negatives)
 
 
-def _subgraphs(
-    settings: UGCLSettings,
-    adjacency: Any,
-    features: Any,
-    *,
-    seed: int,
-    device: torch.device | str,
-) -> Subsampler:
-    assert settings.scope != "auto"
-    return Subsampler(
-        adjacency,
-        features,
-        size=adjacency.shape[0] if settings.sample == "all" else settings.sample,
-        sampling=settings.sampling,
-        normalisation=settings.normalisation,
-        self_loops=settings.self_loops,
-        context=settings.context,
-        scope=scope_of(settings.scope),
-        seed=seed,
-        device=device,
+def build(num_features: int, settings: UGCLSettings, generator: torch.Generator) -> Parts:
+    """Return the parts of UGCL: a primary and an auxiliary GCN on a sampled subgraph."""
+    return Parts(
+        views=views.Subsampler(
+            size=settings.sample,
+            sampling=settings.sampling,
+            normalisation=settings.normalisation,
+            self_loops=settings.self_loops,
+            context=settings.context,
+            scope=resolved(settings.scope),
+        ),
+        encoder=nn.GCN(num_features, settings.hidden, generator),
+        context_encoder=nn.GCN(num_features, settings.hidden, generator),
+        loss=losses.CosineContrast(settings.temperature, settings.negatives),
     )
 
 
-def _objective(settings: UGCLSettings, generator: torch.Generator) -> CosineContrast:
-    del generator
-    return CosineContrast(settings.temperature, settings.negatives)
+def build_single_encoder(
+    num_features: int, settings: UGCLSettings, generator: torch.Generator
+) -> Parts:
+    """Return the parts of UGCL without the auxiliary encoder."""
+    return replace(build(num_features, settings, generator), context_encoder=None)
 
 
-RECIPE: Recipe[UGCLSettings] = Recipe(
-    views=_subgraphs,
-    encoder=one_convolution,
-    auxiliary=one_convolution,
-    objective=_objective,
-)
-
-UGCL = Method.of(
-    RECIPE,
-    UGCLSettings,
-    UGCL_PRESETS,
+METHOD = Method(
     name="ugcl",
-    scope="A^n, n free",
+    scope="A^n, any n",
     paper=(
         "Zheng et al., Unifying Graph Contrastive Learning with Flexible Contextual Scopes, "
         "ICDM 2022"
     ),
+    settings=UGCLSettings,
+    presets=load_presets("ugcl"),
+    build=build,
+)
+
+
+def _ablation(name: str, about: str, **params: Any) -> Method:
+    presets = {key: preset.override(**params) for key, preset in METHOD.presets.items()}
+    paper = f"{METHOD.paper}, ablation study"
+    return replace(METHOD, name=name, scope=about, paper=paper, presets=presets)
+
+
+ABLATIONS = (
+    _ablation("ugcl-mean", "whole graph: the mean of all rows", scope="graph"),
+    _ablation("ugcl-smooth", "A^100, towards the connected component", scope=100),
+    replace(
+        _ablation("ugcl-sig", "A^n, any n; one encoder for both views"),
+        build=build_single_encoder,
+    ),
+    _ablation("ugcl-no-sample", "A^n, any n; without subsampling", sample="all"),
+    _ablation("ugcl-no-power", "A^0, the node itself", scope=0),
 )

@@ -1,9 +1,5 @@
-"""Encoders: from a view to hidden representations H."""
+"""Encoders and heads: from a view to representations."""
 
-from ugcl.nn.deep import Activation, DeepGCN
-from ugcl.nn.encoder import Encoder
-from ugcl.nn.gcn import GCN
-from ugcl.nn.linear import Linear
-from ugcl.nn.variational import VariationalGCN
+import lazy_loader
 
-__all__ = ["GCN", "Activation", "DeepGCN", "Encoder", "Linear", "VariationalGCN"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

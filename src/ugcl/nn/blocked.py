@@ -1,10 +1,9 @@
-"""A graph convolution and the steps after it, by blocks of columns that stay in cache.
+"""Kernel for graph convolution and propagation in blocks of columns that stay in cache.
 
-The sparse products of an encoder are bound by memory traffic, not by arithmetic. Columns of H do
-not depend on one another, from `X W` to the last step of `A^n H`, so they are computed a few at a
-time: one block for each thread, the blocks stacked on top of one another and multiplied by the
-block-diagonal matrix diag(A, A, ...). Threads share a sparse product out by rows, so each has the
-columns of its own block in its own cache from the first product to the last.
+The sparse products of an encoder are bound by memory traffic, not by arithmetic. Columns of H are
+independent of each other from `X W` to `A^n H`, so they are computed in blocks: one block for each
+thread, stacked and multiplied by the block-diagonal matrix diag(A, A, ...). Threads divide a sparse
+product by rows, so each keeps the columns of its own block in its own cache throughout.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import View
 
 WIDTH = 64
-"""Columns of a block that walks: MKL's products are fastest with this many."""
+"""Columns of a block that is propagated: MKL's products are fastest with this many."""
 
 NARROW = 16
-"""Columns of a block at least: a machine with many cores may have more of them than blocks."""
+"""Minimum columns of a block; a machine may have more cores than there are such blocks."""
 
 CACHE = 2**20
-"""Bytes of the largest block that is worth it: two of them fit into a core's own cache."""
+"""Maximum bytes of a block: two of them fit into a core's own cache."""
 
 
 def encode(view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0) -> Tensor:
-    """`A^n PReLU(A X W + b)`, the power that of the view's `steps`.
+    """Return `A^n PReLU(A X W + b)`; the power is that of the view's `propagation` matrix.
 
     Cost: O(nnz(X) D + n nnz(A) D), backwards the same. Memory: two S x D arrays, H and `A X W`.
     """
@@ -45,20 +44,20 @@ def encode(view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0) 
 def encoded_blocks(
     view: View, weight: Tensor, bias: Tensor, slope: Tensor, scope: Scope
 ) -> Iterator[tuple[slice, Tensor, Tensor]]:
-    """Some columns after others of `H = PReLU(A X W + b)` and of its contexts, without gradients.
+    """Yield `H = PReLU(A X W + b)` and its contexts in blocks of columns, without gradients.
 
-    All blocks use the same three N x 64 arrays, because fresh memory costs more than the arithmetic
-    on it: what is yielded is good until the next block is asked for.
+    All blocks reuse the same three N x 64 buffers, because fresh memory costs more than the
+    arithmetic on it: a block is overwritten when the next one is requested.
     """
     rows, columns = view.adjacency.shape[0], weight.shape[1]
     width = min(WIDTH if weight.device.type == "cpu" else 4 * WIDTH, columns)
-    held = [weight.new_empty(rows * width) for _ in range(3)]
+    buffers = [weight.new_empty(rows * width) for _ in range(3)]
     n = scope.n if isinstance(scope, Power) else 0
     summarise = None if isinstance(scope, Power) else view.contexts(scope)
     for start in range(0, columns, width):
         block = slice(start, min(start + width, columns))
         shape = rows, block.stop - block.start
-        patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in held)
+        patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in buffers)
         if isinstance(view.features, SparseMatrix):
             multiply(view.features.matrix, weight[:, block].contiguous(), out=hidden)
             multiply(view.adjacency.matrix, hidden, out=patch)
@@ -68,39 +67,39 @@ def encoded_blocks(
         torch.nn.functional.leaky_relu_(patch.add_(bias[block]), slope.item())
         source = patch
         for _ in range(n):
-            multiply(view.steps.matrix, source, out=hidden)
+            multiply(view.propagation.matrix, source, out=hidden)
             source, hidden, other = hidden, other, hidden
         yield block, patch, source if summarise is None else summarise(patch)
 
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of an S x D array, as `stacks` narrower blocks on top of one another."""
+    """Columns of an S x D array, handled as `stacks` narrower blocks stacked vertically."""
 
     start: int
     stacks: int
     width: int
 
     def of(self, array: Tensor) -> Tensor:
-        """These columns of an array as they stand in it, stacks x rows x width."""
+        """Return a view of these columns of an array, stacks x rows x width."""
         columns = array[..., self.start : self.start + self.stacks * self.width]
         return columns.view(*array.shape[:-1], self.stacks, self.width).movedim(-2, 0)
 
     def take(self, array: Tensor) -> Tensor:
-        """A copy of these columns, the narrow blocks on top of one another."""
+        """Copy these columns into stacked blocks, (stacks rows) x width."""
         return self.of(array).clone(memory_format=torch.contiguous_format).flatten(0, 1)
 
     def unstacked(self, stacked: Tensor) -> Tensor:
-        """A view of what is stacked, stacks x rows x width."""
+        """Return stacked blocks as stacks x rows x width."""
         return stacked.view(self.stacks, -1, self.width)
 
     def put(self, stacked: Tensor, array: Tensor) -> None:
-        """The way back."""
+        """Copy stacked blocks back into these columns of an array."""
         self.of(array).copy_(self.unstacked(stacked))
 
 
 class _Encode(torch.autograd.Function):
-    """Backwards from G: `G <- A^n G * PReLU'`, then `X^T A G` for W."""
+    """Backward pass for a gradient G: `G <- A^n G * PReLU'`, then `X^T A G` for W."""
 
     @staticmethod
     def forward(
@@ -112,7 +111,7 @@ class _Encode(torch.autograd.Function):
         for block in blocks:
             linear = _linear(view, block, weight, bias)
             if n:
-                matrix = view.steps.stacked(block.stacks).matrix
+                matrix = view.propagation.block_diagonal(block.stacks).matrix
                 block.put(_steps(matrix, leaky_relu(linear, ctx.slope), n), encoded)
             else:
                 torch.ops.aten.leaky_relu.out(
@@ -128,30 +127,30 @@ class _Encode(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         view, columns = ctx.view, grads[0].shape[1]
-        of_weight = grads[0].new_empty(view.num_features, columns)
-        of_bias, of_slope = grads[0].new_empty(columns), grads[0].new_zeros(1)
+        weight_grad = grads[0].new_empty(view.num_features, columns)
+        bias_grad, slope_grad = grads[0].new_empty(columns), grads[0].new_zeros(1)
         for block, linear in zip(ctx.blocks, ctx.saved_tensors, strict=True):
-            matrix = view.steps.stacked(block.stacks).transpose
+            matrix = view.propagation.block_diagonal(block.stacks).transpose
             gradient = _steps(matrix, block.take(grads[0]), ctx.n)
-            of_slope += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
+            slope_grad += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
             torch.ops.aten.leaky_relu_backward.grad_input(
                 gradient, linear, ctx.slope, False, grad_input=gradient
             )
-            block.of(of_bias).copy_(block.unstacked(gradient).sum(dim=1))
+            block.of(bias_grad).copy_(block.unstacked(gradient).sum(dim=1))
             if view.aggregated is None:
-                features = view.features.stacked(block.stacks).transpose
-                adjacency = view.adjacency.stacked(block.stacks).transpose
-                block.put(multiply(features, multiply(adjacency, gradient)), of_weight)
+                features = view.features.block_diagonal(block.stacks).transpose
+                adjacency = view.adjacency.block_diagonal(block.stacks).transpose
+                block.put(multiply(features, multiply(adjacency, gradient)), weight_grad)
             else:
-                block.of(of_weight).copy_(view.aggregated.T @ block.unstacked(gradient))
-        return of_weight, of_bias, of_slope, None, None
+                block.of(weight_grad).copy_(view.aggregated.T @ block.unstacked(gradient))
+        return weight_grad, bias_grad, slope_grad, None, None
 
 
 def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
-    """`A X W + b` of a block: as `A (X W)` for sparse X, else as `(A X) W`."""
+    """Return `A X W + b` of a block: `A (X W)` for sparse X, else `(A X) W`."""
     if isinstance(view.features, SparseMatrix):
-        product = multiply(view.features.stacked(block.stacks).matrix, block.take(weight))
-        linear = multiply(view.adjacency.stacked(block.stacks).matrix, product)
+        product = multiply(view.features.block_diagonal(block.stacks).matrix, block.take(weight))
+        linear = multiply(view.adjacency.block_diagonal(block.stacks).matrix, product)
     else:
         assert view.aggregated is not None
         linear = (view.aggregated @ block.of(weight)).flatten(0, 1)
@@ -160,7 +159,7 @@ def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _steps(matrix: Tensor, hidden: Tensor, n: int) -> Tensor:
-    """The steps, from one array to another and back; `hidden` is one of them."""
+    """Multiply n times, alternating between `hidden` and one other buffer."""
     other = torch.empty_like(hidden) if n else hidden
     for _ in range(n):
         multiply(matrix, hidden, out=other)
@@ -169,9 +168,9 @@ def _steps(matrix: Tensor, hidden: Tensor, n: int) -> Tensor:
 
 
 def _blocks(view: View, weight: Tensor, n: int) -> Iterator[Block]:
-    """All columns: as many narrow blocks at a time as there are threads, then what is left.
+    """Partition the columns: as many narrow blocks at a time as threads, then the rest.
 
-    Blocks that do not walk need not stay in cache for long, and wide ones are copied faster.
+    Blocks without propagation need not stay in cache for long, and wide ones are copied faster.
     """
     columns = weight.shape[1]
     rows = view.adjacency.shape[0]

@@ -1,36 +1,32 @@
-"""Several graph convolutions, as most of the other methods have them."""
+"""A GCN of several layers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from ugcl.nn.encoder import Encoder
+from ugcl.typing import Activation
 from ugcl.views import View
 
-Activation = Literal["relu", "prelu"]
-
 BATCH_MOMENTUM = 0.1
-"""Weight of the newest batch in the statistics that embedding normalises by."""
+"""Weight of the newest batch in the running statistics."""
 
 
 class DeepGCN(Encoder):
-    """Graph convolutions one after the other: `H <- act(A H W + b)`, from H = X on.
+    """GCN of several layers, `H <- act(A H W + b)` starting from H = X.
 
-    Weights are Xavier-uniform, biases zero, slopes of PReLU 0.25: one for each layer. Where columns
-    are normalised there is no b, which the normalisation would take away again.
+    Weights are Xavier-uniform, biases zero, slopes of PReLU 0.25, one for each layer.
 
     Args:
         num_features: columns of X.
-        widths: columns of H after each convolution.
-        activation: after each of them.
-        last: whether after the last of them, too.
-        batch_norm: instead of adding b, normalise columns: in training to mean 0 and variance 1
-            over the nodes of the view, in embedding by the moving averages of these.
-        generator: the source of randomness.
+        widths: columns of H after each layer.
+        activation: after each layer.
+        last_activation: also after the last layer.
+        batch_norm: batch normalisation in place of the bias.
+        generator: random generator of the weights.
     """
 
     def __init__(
@@ -39,7 +35,7 @@ class DeepGCN(Encoder):
         widths: Sequence[int],
         *,
         activation: Activation,
-        last: bool = True,
+        last_activation: bool = True,
         batch_norm: bool = False,
         generator: torch.Generator,
     ) -> None:
@@ -53,21 +49,21 @@ class DeepGCN(Encoder):
         self.activations = nn.ModuleList(
             nn.PReLU() if activation == "prelu" else nn.ReLU() for _ in widths
         )
-        if not last:
+        if not last_activation:
             self.activations[-1] = nn.Identity()
         self.norms = nn.ModuleList(
             nn.BatchNorm1d(width, momentum=BATCH_MOMENTUM) for width in widths if batch_norm
         )
 
     def forward(self, view: View) -> Tensor:
-        """H of the last layer."""
+        """Return H of the last layer."""
         first, *others = self.weights
-        hidden = self._activated(0, view.convolve(first))
+        hidden = self._activate(0, view.convolve(first))
         for layer, weight in enumerate(others, start=1):
-            hidden = self._activated(layer, view.adjacency @ (hidden @ weight))
+            hidden = self._activate(layer, view.adjacency @ (hidden @ weight))
         return hidden
 
-    def _activated(self, layer: int, linear: Tensor) -> Tensor:
+    def _activate(self, layer: int, linear: Tensor) -> Tensor:
         shifted = linear + self.biases[layer] if self.biases else self.norms[layer](linear)
         activated: Tensor = self.activations[layer](shifted)
         return activated

@@ -1,4 +1,4 @@
-"""What the framework relies on of every encoder."""
+"""Base class for encoders."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ from ugcl.views import View
 
 
 class Encoder(nn.Module, ABC):
-    """From a view to hidden representations H.
+    """Base class for encoders: from a view to hidden representations H.
 
     Attributes:
-        width: D', the columns of H.
+        width: D', the number of columns of H.
     """
 
     width: int
 
     @abstractmethod
     def forward(self, view: View) -> Tensor:
-        """H, S x D'."""
+        """Return H, S x D'."""
 
     def context(self, view: View, scope: Scope) -> Tensor:
-        """The contexts of H, S x D', such as `A^n H`."""
+        """Return the contexts of H, S x D', for example `A^n H`."""
         return view.contexts(scope)(self(view))
 
     def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
-        """Which columns, these of H and of its contexts: some after others, good until the next."""
+        """Yield blocks of columns: their slice, H and its contexts.
+
+        The tensors may be overwritten when the next block is requested.
+        """
         hidden = self(view)
         yield slice(None), hidden, view.contexts(scope)(hidden)

@@ -1,4 +1,4 @@
-"""The paper's encoder: one graph convolution."""
+"""The one-layer GCN encoder of the paper."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from ugcl._utils.kernels import plain
 from ugcl.nn.blocked import encode, encoded_blocks
 from ugcl.nn.encoder import Encoder
+from ugcl.nn.kernels import plain
 from ugcl.scope import Power, Scope
 from ugcl.views import View
 
 
 class GCN(Encoder):
-    """One graph convolution, `H = PReLU(A X W + b)`, the encoder of Section III-A.
+    """One-layer GCN, `H = PReLU(A X W + b)`, Section III-A of the paper.
 
-    PReLU has one slope for all columns, 0.25 at the start; W is Xavier-uniform, b zero.
+    PReLU has one slope for all columns, initially 0.25; W is Xavier-uniform, b zero.
+
+    Args:
+        num_features: columns of X.
+        hidden: columns of H.
+        generator: random generator of the weights.
     """
 
     def __init__(self, num_features: int, hidden: int, generator: torch.Generator) -> None:
@@ -29,30 +34,30 @@ class GCN(Encoder):
         nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def forward(self, view: View) -> Tensor:
-        """H."""
+        """Return H."""
         return self.context(view, Power(0))
 
     def context(self, view: View, scope: Scope) -> Tensor:
-        """The contexts of H; `A^n H` in one pass with H itself."""
+        """Return the contexts of H; for a power, `A^n H` is computed in one pass with H."""
         if _plain(view):
             return view.contexts(scope)(self._hidden(view))
         n = scope.n if isinstance(scope, Power) else 0
-        encoded = encode(view, view.masked(self.weight), self.bias, self.slope, n)
+        encoded = encode(view, view.mask_weight(self.weight), self.bias, self.slope, n)
         return encoded if isinstance(scope, Power) else view.contexts(scope)(encoded)
 
     def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
-        """Which columns, these of H and of its contexts: a few at a time, good until the next."""
+        """Yield blocks of columns that stay in cache; see `Encoder.blocks`."""
         if _plain(view):
             yield from super().blocks(view, scope)
         else:
-            weight = view.masked(self.weight)
+            weight = view.mask_weight(self.weight)
             yield from encoded_blocks(view, weight, self.bias, self.slope, scope)
 
     def _hidden(self, view: View) -> Tensor:
-        """H, by the plain formula."""
+        """Return H by the plain formula."""
         return nn.functional.prelu(view.convolve(self.weight) + self.bias, self.slope)
 
 
 def _plain(view: View) -> bool:
-    """Whether the plain formula is wanted, or the only one: for dense X that is used once."""
+    """Return whether to use the plain formula, the only one for dense X that is used once."""
     return plain() or (isinstance(view.features, Tensor) and view.aggregated is None)

@@ -1,4 +1,4 @@
-"""A small network on top of representations: a projector or a predictor."""
+"""A two-layer head on top of representations: projector or predictor."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from torch import Tensor, nn
 
 
 class ProjectionHead(nn.Module):
-    """`act(H V + b) U + c`: two linear layers that see each row by itself.
+    """Two linear layers, `act(H V + b) U + c`.
 
     Weights and biases are uniform within one over the square root of the layer's inputs, as in
     PyTorch's linear layers.
 
     Args:
         width: columns of H.
-        hidden: columns in between.
-        out: columns of the result.
-        activation: in between.
-        generator: the source of randomness.
+        hidden: columns of the hidden layer.
+        out: columns of the output.
+        activation: between the layers.
+        generator: random generator of the weights.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class ProjectionHead(nn.Module):
             nn.init.uniform_(bias, -bound, bound, generator=generator)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """What stands for each row."""
+        """Return the projection of each row."""
         first, second = self.weights
         hidden = self.activation(nn.functional.linear(rows, first, self.biases[0]))
         return nn.functional.linear(hidden, second, self.biases[1])

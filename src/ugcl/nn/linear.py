@@ -1,4 +1,4 @@
-"""An encoder that does not see the graph: raw features, brought to the width of the others."""
+"""A linear map of the features as an encoder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from ugcl.nn.encoder import Encoder
 from ugcl.views import View
 
 
-class Linear(Encoder):
-    """`H = X W`, so that contexts are `A^n (X W) = (A^n X) W`.
+class LinearEncoder(Encoder):
+    """`H = X W`, which ignores the edges, so that its contexts are `A^n (X W) = (A^n X) W`.
 
-    Compared with patches h by an inner product, `h . (A^n X W)_v`, that is the bilinear
-    discriminator `h^T W^T (A^n X)_v` of a patch and a context of raw features, in an order of
-    products in which nothing as wide as X is dense. W is Xavier-uniform.
+    As a context encoder it gives the bilinear discriminator `h^T W^T (A^n X)_v` between a patch h
+    and a context of raw features, without any dense matrix as wide as X. W is Xavier-uniform.
+
+    Args:
+        num_features: columns of X.
+        hidden: columns of H.
+        generator: random generator of W.
     """
 
     def __init__(self, num_features: int, hidden: int, generator: torch.Generator) -> None:
@@ -24,5 +28,5 @@ class Linear(Encoder):
         nn.init.xavier_uniform_(self.weight, generator=generator)
 
     def forward(self, view: View) -> Tensor:
-        """X W."""
+        """Return X W."""
         return view.linear(self.weight)

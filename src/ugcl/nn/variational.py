@@ -1,4 +1,4 @@
-"""The encoder of a variational autoencoder: rows are distributions."""
+"""The encoder of the variational graph autoencoder."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ugcl.views import View
 
 
 class VariationalGCN(Encoder):
-    """Graph convolutions, of which the last gives means and logarithms of deviations.
+    """GCN whose last layer returns means and log standard deviations.
 
-    In training H has both side by side, twice the width; in embedding, the means alone.
+    In training H holds both, concatenated; in evaluation mode the means alone.
 
     Args:
         num_features: columns of X.
-        widths: columns after each convolution, the last those of the means.
-        generator: the source of randomness.
+        widths: columns of each layer, the last those of the means.
+        generator: random generator of the weights.
     """
 
     def __init__(
@@ -30,13 +30,13 @@ class VariationalGCN(Encoder):
         self.width = widths[-1]
         both = [*widths[:-1], 2 * self.width]
         self.layers = DeepGCN(
-            num_features, both, activation="relu", last=False, generator=generator
+            num_features, both, activation="relu", last_activation=False, generator=generator
         )
         with torch.no_grad():
             for half in self.layers.weights[-1].chunk(2, dim=1):
                 nn.init.xavier_uniform_(half, generator=generator)
 
     def forward(self, view: View) -> Tensor:
-        """Means and logarithms of deviations, or in embedding the means."""
+        """Return means and log standard deviations; in evaluation mode the means."""
         rows: Tensor = self.layers(view)
         return rows if self.training else rows[:, : self.width]

@@ -1,12 +1,11 @@
-"""Reports: the page and the plots that a person looks at."""
+"""Reports: the HTML page of one or more runs, and the plots."""
 
-from ugcl.report.contents import Gathered, gather
+from ugcl.report.contents import ReportData, gather
 from ugcl.report.page import page, verdict, write_page
-from ugcl.report.plotting import check_plotting
-from ugcl.report.scope import plot_scope
+from ugcl.report.plots import check_plotting, plot_scope
 
 __all__ = [
-    "Gathered",
+    "ReportData",
     "check_plotting",
     "gather",
     "page",

@@ -1,9 +1,10 @@
-"""What a page shows: gathered from run folders, their graph and an evaluation."""
+"""The contents of a page, collected from run folders, their graph and an evaluation."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,63 +19,65 @@ from ugcl.data import GraphFiles, with_labels
 from ugcl.evaluation import Evaluation, evaluate_run
 from ugcl.graph import Graph
 from ugcl.report.layout import layout, nearest_of_all
-from ugcl.runs import LoadedRun
-from ugcl.selection import BEST, Survey, survey
+from ugcl.runs import Run
+from ugcl.selection import DEFAULT_CRITERION, Survey, survey
+from ugcl.typing import LabelArray, NodeIndices
+
+logger = logging.getLogger(__name__)
 
 MAX_NODES = 100_000
-"""Nodes that a map shows; of more, so many are drawn at random."""
+"""Nodes on a map; larger graphs are sampled."""
 
 MAX_TEXT = 5_000_000
-"""Bytes of ids on a page; where they are longer, fewer nodes are shown."""
+"""Bytes of ids on a page; with longer ids fewer nodes are shown."""
 
 NEIGHBOURS, MAX_PAIRS = 10, 600_000
-"""Neighbours that a page lists for a node, and for all nodes of all maps together: the file is to
-stay below 15 MB."""
+"""Neighbours listed for a node, and for all nodes of all maps: the file stays below 15 MB."""
 
 CLUSTERS = 8
 """k-means clusters of a graph without labels."""
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """The nodes that are shown.
+class ShownNodes:
+    """The nodes on the map; the optional arrays are None if the graph or its labels are missing.
 
     Attributes:
-        shown: their numbers in the graph.
-        total: how many the graph has.
-        ids: what they are called.
-        degree: how many neighbours they have in the graph; None where the graph is not at hand.
-        component: the number of their connected component, the largest being 0; or None.
-        label: the number of their class, -1 where it is not known; or None.
-        classes: the names of the classes.
+        shown: their indices in the graph.
+        total: number of nodes of the graph.
+        ids: their ids.
+        degree: their degrees in the graph.
+        component: their connected components, numbered from 0 by descending size.
+        label: their classes, -1 if unknown.
+        classes: names of the classes.
     """
 
-    shown: npt.NDArray[np.int64]
+    shown: NodeIndices
     total: int
     ids: list[str]
     degree: npt.NDArray[np.int64] | None
     component: npt.NDArray[np.int64] | None
-    label: npt.NDArray[np.int64] | None
+    label: LabelArray | None
     classes: list[str]
 
 
 @dataclass(frozen=True)
-class RunView:
-    """A run as the page shows it.
+class ReportRun:
+    """A run on the page.
 
     Attributes:
-        name: what the page calls it.
+        name: its name on the page.
         run: the run.
-        metrics: what it wrote down.
+        metrics: its metrics.json.
         loss: the loss of each epoch.
-        positions: where the shown nodes are on the map, N x 2, between 0 and 1.
-        neighbours: for each shown node the places of the nearest among the shown, N x k.
-        cosines: their cosines.
-        clusters: the k-means cluster of each shown node.
+        positions: positions of the shown nodes on the map, N x 2, between 0 and 1.
+        neighbours: nearest shown nodes of each shown node, N x k.
+        cosines: their cosines, N x k.
+        clusters: k-means cluster of each shown node.
     """
 
     name: str
-    run: LoadedRun
+    run: Run
     metrics: dict[str, Any]
     loss: list[float | None]
     positions: npt.NDArray[np.float32]
@@ -89,22 +92,22 @@ class RunView:
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """All that a page shows.
+class ReportData:
+    """The contents of a page.
 
     Attributes:
-        runs: the runs, of one graph.
-        nodes: the nodes.
-        graph: the graph; None where it is not at hand.
-        missing: why the graph is not at hand; "" where it is.
-        scope: what the graph says about its scope; None where it is not at hand.
-        scores: for each run its scores beside its controls, and beside the first run. Empty without
-            labels.
-        unscored: why there are no scores; "" where there are.
+        runs: the runs, all of one graph.
+        nodes: the shown nodes.
+        graph: the graph; None if it cannot be loaded.
+        missing: why the graph cannot be loaded, or "".
+        scope: the survey of the graph's scopes; None without the graph.
+        scores: for each run its scores and those of the controls, paired with the first run; empty
+            without labels.
+        unscored: why there are no scores, or "".
     """
 
-    runs: tuple[RunView, ...]
-    nodes: Nodes
+    runs: tuple[ReportRun, ...]
+    nodes: ShownNodes
     graph: Graph | None
     missing: str
     scope: Survey | None
@@ -113,50 +116,55 @@ class Gathered:
 
 
 def gather(
-    runs: Sequence[LoadedRun],
+    runs: Sequence[Run],
     *,
     splits: int = 10,
     labels: GraphFiles | None = None,
     data_root: str | None = None,
     threads: int = 1,
     seed: int = 0,
-    tell: Callable[[str], None] = lambda text: None,
-) -> Gathered:
-    """Gather what a page shows of runs on one graph.
+) -> ReportData:
+    """Collect the contents of a page about runs on one graph.
 
     Args:
         runs: the runs.
-        splits: random splits that scores are averaged over.
-        labels: where labels are that the graph had not.
+        splits: number of random splits for the scores.
+        labels: files with labels for a graph without labels.
         data_root: the folder of raw data sets.
-        threads: threads for the map.
-        seed: of the map, the clusters and the choice of nodes.
-        tell: is told what takes time.
+        threads: threads for t-SNE.
+        seed: seed of t-SNE, k-means and the sample of nodes.
     """
     first = runs[0]
     for other in runs[1:]:
         if other.config.fingerprint != first.config.fingerprint:
             raise UGCLError(
-                f"{other.path} was trained on another graph than {first.path}: report them apart"
+                f"{other.path} was trained on another graph than {first.path}: report it separately"
             )
-    graph, missing = _graph(first, labels, data_root)
-    nodes = _nodes(first, graph, seed)
+    graph, missing = _load_graph(first, labels, data_root)
+    nodes = _shown_nodes(first, graph, seed)
     k = max(1, min(NEIGHBOURS, MAX_PAIRS // (len(nodes.shown) * len(runs))))
-    views = tuple(
-        _view(name, run, nodes, k, threads, seed, tell)
-        for name, run in zip(_names(runs), runs, strict=True)
+    report_runs = tuple(
+        _report_run(name, run, nodes, k, threads, seed)
+        for name, run in zip(_unique_names(runs), runs, strict=True)
     )
-    found = None
+    scope = None
     if graph is not None:
-        tell("looking at the graph's scope")
-        train = graph.splits.get("train")
-        found = survey(graph, train=train, estimators=(BEST,))
-    scores, unscored = _scores(runs, graph, missing, splits, labels, data_root, tell)
-    return Gathered(views, nodes, graph, missing, found, scores, unscored)
+        logger.info("scoring the scopes of the graph")
+        scope = survey(graph, train=graph.splits.get("train"), criteria=(DEFAULT_CRITERION,))
+    scores: tuple[Evaluation, ...] = ()
+    unscored = missing
+    if graph is not None and (graph.labels is None or graph.num_classes < 2):
+        unscored = "The graph has no labels to score by."
+    elif graph is not None:
+        try:
+            scores = _evaluate(runs, splits, labels, data_root)
+        except UGCLError as error:
+            unscored = str(error)
+    return ReportData(report_runs, nodes, graph, missing, scope, scores, unscored)
 
 
-def _graph(
-    run: LoadedRun, labels: GraphFiles | None, data_root: str | None
+def _load_graph(
+    run: Run, labels: GraphFiles | None, data_root: str | None
 ) -> tuple[Graph | None, str]:
     try:
         graph = run.config.load_graph(data_root=data_root)
@@ -167,14 +175,14 @@ def _graph(
         return None, str(error)
 
 
-def _nodes(run: LoadedRun, graph: Graph | None, seed: int) -> Nodes:
+def _shown_nodes(run: Run, graph: Graph | None, seed: int) -> ShownNodes:
     ids = run.ids()
     shown = np.arange(len(ids))
-    text = sum(len(str(name).encode()) for name in ids.tolist())
-    most = min(MAX_NODES, len(ids) * MAX_TEXT // max(text, 1))
-    if len(ids) > most:
+    num_bytes = sum(len(str(name).encode()) for name in ids.tolist())
+    max_nodes = min(MAX_NODES, len(ids) * MAX_TEXT // max(num_bytes, 1))
+    if len(ids) > max_nodes:
         rng = np.random.default_rng(seed)
-        shown = np.sort(rng.choice(len(ids), most, replace=False))
+        shown = np.sort(rng.choice(len(ids), max_nodes, replace=False))
     degree = component = label = None
     classes: list[str] = []
     if graph is not None:
@@ -187,38 +195,39 @@ def _nodes(run: LoadedRun, graph: Graph | None, seed: int) -> Nodes:
         if graph.labels is not None and graph.num_classes:
             label = graph.labels[shown]
             classes = list(graph.class_names or map(str, range(graph.num_classes)))
-    return Nodes(
-        shown, len(ids), [str(name) for name in ids[shown]], degree, component, label, classes
-    )
+    names = [str(name) for name in ids[shown]]
+    return ShownNodes(shown, len(ids), names, degree, component, label, classes)
 
 
-def _names(runs: Sequence[LoadedRun]) -> list[str]:
-    """The names of the folders, or their paths where two are called the same."""
+def _unique_names(runs: Sequence[Run]) -> list[str]:
+    """Return the names of the folders, or their paths if two names are equal."""
     names = [run.path.resolve().name for run in runs]
     return names if len(set(names)) == len(names) else [str(run.path) for run in runs]
 
 
-def _view(
-    name: str,
-    run: LoadedRun,
-    nodes: Nodes,
-    k: int,
-    threads: int,
-    seed: int,
-    tell: Callable[[str], None],
-) -> RunView:
+def _report_run(
+    name: str, run: Run, nodes: ShownNodes, k: int, threads: int, seed: int
+) -> ReportRun:
     embeddings = run.embeddings()[nodes.shown]
-    tell(f"drawing the map of {run.path}")
+    logger.info("computing the map of %s", run.path)
     positions = layout(embeddings, threads=threads, seed=seed)
-    tell(f"finding neighbours in {run.path}")
+    logger.info("finding neighbours in %s", run.path)
     neighbours, cosines = nearest_of_all(embeddings, k)
     count = min(len(nodes.classes) or CLUSTERS, len(nodes.shown))
     clusters = KMeans(count, n_init=3, random_state=seed).fit_predict(normalize(embeddings))
-    clusters = clusters.astype(np.int64)
-    return RunView(name, run, run.metrics(), _losses(run), positions, neighbours, cosines, clusters)
+    return ReportRun(
+        name,
+        run,
+        run.metrics(),
+        _read_losses(run),
+        positions,
+        neighbours,
+        cosines,
+        clusters.astype(np.int64),
+    )
 
 
-def _losses(run: LoadedRun) -> list[float | None]:
+def _read_losses(run: Run) -> list[float | None]:
     try:
         lines = (run.path / "log.jsonl").read_text("utf-8").splitlines()
         return [json.loads(line).get("loss") for line in lines]
@@ -226,34 +235,14 @@ def _losses(run: LoadedRun) -> list[float | None]:
         return []
 
 
-def _scores(
-    runs: Sequence[LoadedRun],
-    graph: Graph | None,
-    missing: str,
-    splits: int,
-    labels: GraphFiles | None,
-    data_root: str | None,
-    tell: Callable[[str], None],
-) -> tuple[tuple[Evaluation, ...], str]:
-    if graph is None:
-        return (), missing
-    if graph.labels is None or graph.num_classes < 2:
-        return (), "The graph has no labels to score by."
-    found = []
-    try:
-        for i, run in enumerate(runs):
-            against = runs[0] if i else None
-            tell(f"scoring {run.path} beside its controls")
-            found.append(
-                evaluate_run(
-                    run,
-                    splits=splits,
-                    against=against,
-                    labels=labels,
-                    data_root=data_root,
-                    tell=tell,
-                )
-            )
-    except UGCLError as error:
-        return (), str(error)
-    return tuple(found), ""
+def _evaluate(
+    runs: Sequence[Run], splits: int, labels: GraphFiles | None, data_root: str | None
+) -> tuple[Evaluation, ...]:
+    evaluations = []
+    for index, run in enumerate(runs):
+        logger.info("scoring %s and its controls", run.path)
+        against = runs[0] if index else None
+        evaluations.append(
+            evaluate_run(run, splits=splits, against=against, labels=labels, data_root=data_root)
+        )
+    return tuple(evaluations)

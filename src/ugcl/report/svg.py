@@ -1,4 +1,4 @@
-"""Line charts as SVG: text in the page's own colours, axes that say what they show."""
+"""Line charts as SVG, styled by the CSS of the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 78, 14, 14, 46
+LEFT, RIGHT, TOP, BOTTOM = 78, 626, 14, 254
+"""Edges of the plot area."""
 DASHES = ("", "6 4", "2 3", "8 3 2 3")
 
 
@@ -17,9 +18,9 @@ class Line:
     """A line of a chart; None leaves a gap.
 
     Attributes:
-        name: what the legend calls it.
-        x: where its points are.
-        y: what they are.
+        name: its name in the legend.
+        x: x of the points.
+        y: y of the points.
     """
 
     name: str
@@ -30,14 +31,14 @@ class Line:
 def line_chart(
     title: str, x_label: str, y_label: str, lines: Sequence[Line], mark: float | None = None
 ) -> str:
-    """A chart of lines, each with its colour and dashes, and a legend below it.
+    """Return a line chart with a legend below it; lines differ in colour and dashes.
 
     Args:
-        title: read to people who do not see it.
-        x_label: of the horizontal axis, with its unit.
-        y_label: of the vertical one.
-        lines: what is drawn.
-        mark: an x that is marked by an upright line.
+        title: text for screen readers.
+        x_label: label of the x axis, with its unit.
+        y_label: label of the y axis.
+        lines: the lines.
+        mark: an x to mark with a vertical line.
     """
     points = [
         (x, y) for line in lines for x, y in zip(line.x, line.y, strict=True) if y is not None
@@ -50,58 +51,52 @@ def line_chart(
     def place(x: float, y: float) -> tuple[float, float]:
         across = (x - x_axis[0]) / (x_axis[-1] - x_axis[0])
         up = (y - y_axis[0]) / (y_axis[-1] - y_axis[0])
-        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (
-            HEIGHT - TOP - BOTTOM
-        )
+        return LEFT + across * (RIGHT - LEFT), BOTTOM - up * (BOTTOM - TOP)
 
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
     parts = [f'<svg class="chart" {box} role="img" aria-label="{escape(title)}">']
+    middle = 'text-anchor="middle"'
     for value in y_axis:
         _, y = place(x_axis[0], value)
-        parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
     for value in x_axis:
         x, _ = place(value, y_axis[0])
-        parts.append(
-            f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{value:g}</text>'
-        )
+        parts.append(f'<text x="{x:.1f}" y="{BOTTOM + 18}" {middle}>{value:g}</text>')
     if mark is not None and x_axis[0] <= mark <= x_axis[-1]:
         x, _ = place(mark, y_axis[0])
-        parts.append(
-            f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
-        )
-    parts.append(
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"{escape(x_label)}</text>"
-    )
-    parts.append(
-        f'<text transform="translate(14 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" '
-        f'text-anchor="middle">{escape(y_label)}</text>'
-    )
+        parts.append(f'<line class="mark" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{BOTTOM}"/>')
+    x, y = (LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2
+    parts.append(f'<text x="{x}" y="{HEIGHT - 8}" {middle}>{escape(x_label)}</text>')
+    turn = f'transform="translate(14 {y}) rotate(-90)"'
+    parts.append(f"<text {turn} {middle}>{escape(y_label)}</text>")
     for number, line in enumerate(lines):
-        parts += _drawn(line, number, place)
+        parts += _draw_line(line, number, place)
     parts.append("</svg>")
     return "".join(parts) + _legend(lines)
 
 
-def _drawn(
+def _draw_line(
     line: Line, number: int, place: Callable[[float, float], tuple[float, float]]
 ) -> list[str]:
-    runs: list[list[str]] = [[]]
+    """Return the polylines between gaps, and dots if there are few points."""
+    segments: list[list[tuple[float, float]]] = [[]]
     for x, y in zip(line.x, line.y, strict=True):
         if y is None:
-            runs.append([])
+            segments.append([])
         else:
-            across, up = place(x, y)
-            runs[-1].append(f"{across:.1f},{up:.1f}")
-    style = f'class="line series-{number % 8}" stroke-dasharray="{DASHES[number % len(DASHES)]}"'
-    parts = [f'<polyline {style} points="{" ".join(run)}"/>' for run in runs if len(run) > 1]
-    if sum(len(run) for run in runs) <= 40:
-        dots = (point.split(",") for run in runs for point in run)
+            segments[-1].append(place(x, y))
+    series, dash = f"series-{number % 8}", DASHES[number % len(DASHES)]
+    parts = []
+    for segment in segments:
+        if len(segment) > 1:
+            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in segment)
+            style = f'class="line {series}" stroke-dasharray="{dash}"'
+            parts.append(f'<polyline {style} points="{points}"/>')
+    dots = [point for segment in segments for point in segment]
+    if len(dots) <= 40:
         parts += [
-            f'<circle class="dot series-{number % 8}" cx="{x}" cy="{y}" r="3"/>' for x, y in dots
+            f'<circle class="dot {series}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in dots
         ]
     return parts
 
@@ -119,7 +114,7 @@ def _legend(lines: Sequence[Line]) -> str:
 
 
 def _axis(values: Sequence[float]) -> list[float]:
-    """Round numbers, four to eight of them, around all values."""
+    """Return four to eight round ticks that enclose all values."""
     low, high = min(values), max(values)
     if high - low < 1e-12 * max(abs(high), 1):
         low, high = low - 0.5, high + 0.5

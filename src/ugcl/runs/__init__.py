@@ -1,20 +1,18 @@
-"""Runs: a folder that holds what was done, what came out, and all that is needed to repeat it."""
+"""The run folder: its configuration, its results, export and neighbours."""
 
-from ugcl.runs.config import RunConfig, new_config
-from ugcl.runs.embed import embed_graph, load_for
-from ugcl.runs.folder import Run
-from ugcl.runs.loaded import LoadedRun, load_run
-from ugcl.runs.train import Reporter, open_run, train_run
+from ugcl.runs.config import Prepared, RunConfig, prepare, prepare_again
+from ugcl.runs.embed import load_graph_for
+from ugcl.runs.run import Run, load_run
+from ugcl.runs.train import open_run, train_run
 
 __all__ = [
-    "LoadedRun",
-    "Reporter",
+    "Prepared",
     "Run",
     "RunConfig",
-    "embed_graph",
-    "load_for",
+    "load_graph_for",
     "load_run",
-    "new_config",
     "open_run",
+    "prepare",
+    "prepare_again",
     "train_run",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,34 +19,34 @@ from ugcl.data import DATASETS, GraphFiles, SplitKind, hold_out_edges, load_grap
 from ugcl.data.splits import Split
 from ugcl.engine import resolve_device
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, Model, Settings, Shape, method_named
-from ugcl.methods.options import check_integer, flag
-from ugcl.runs.learned import labels_fingerprint, split_kind
+from ugcl.methods import DEFAULT_PRESET, Settings, get_method
+from ugcl.methods.params import check_integer
+from ugcl.runs.supervision import labels_fingerprint, split_kind
 from ugcl.selection import Choice, resolve_scope
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What a run does, fully resolved.
+    """Configuration of a run, fully resolved.
 
     Attributes:
         method: the method's name.
-        graph: a data set's name or the absolute path of a graph file or of a file of edges.
-        fingerprint: the graph's fingerprint, so that a repetition meets the same graph.
+        graph: a data set's name, or the absolute path of a graph file or edge file.
+        fingerprint: the graph's fingerprint, so that a repetition uses the same graph.
         preset: the preset that the settings started from.
         settings: all settings of the method.
         seed: the training seed.
         device: where it computes.
-        threads: threads on the CPU; another number may change the last bits of a result.
+        threads: CPU threads; another number may change the last bits of a result.
         data_root: the folder of raw data sets, where one was given; else "".
-        hold_out_edges: the share of edges that training does not see.
-        split: for a method that learns from labels, which split it learns from; else "".
-        split_seed: the seed of a random split and of the edges that are held out.
+        hold_out_edges: the fraction of edges that training does not see.
+        split: for a supervised method, the kind of split that it learns from; else "".
+        split_seed: the seed of a random split and of the held-out edges.
         labels: the fingerprint of the labels that it learns from; else "".
-        files: where the graph's edges are a file of their own, where the other parts are and
-            which column is what, as `GraphFiles.values` has it; else empty.
-        scope_choice: where n was chosen for the graph: which, by which rule, why, and for which
-            settings; else empty.
+        files: for a graph of several files, the other files and the columns, as
+            `GraphFiles.values` returns them; else empty.
+        scope_choice: where n was chosen for the graph: n, rule, reason, and the settings that it
+            was chosen for; else empty.
     """
 
     method: str
@@ -72,27 +72,32 @@ class RunConfig:
                 raise UGCLError(f"{name} must be text, not {value!r}")
         if self.files:
             GraphFiles.from_values(self.graph, self.files)
-        for name, least in (("seed", 0), ("threads", 1), ("split_seed", 0)):
-            check_integer(name, getattr(self, name), least)
+        for name, minimum in (("seed", 0), ("threads", 1), ("split_seed", 0)):
+            check_integer(f"`{name}`", getattr(self, name), minimum)
         if not isinstance(self.hold_out_edges, float) or not 0 <= self.hold_out_edges < 1:
             raise UGCLError(
-                f"hold_out_edges must be at least 0 and below 1, not {self.hold_out_edges!r}"
+                f"`hold_out_edges` must be at least 0 and below 1, not {self.hold_out_edges!r}"
             )
 
     @property
     def graph_files(self) -> GraphFiles | None:
-        """The files of the graph, where it has several or columns that have names."""
+        """The files of the graph, where it has several or named columns."""
         return GraphFiles.from_values(self.graph, self.files) if self.files else None
 
     def load_graph(
         self, graph: str | GraphFiles | None = None, data_root: str | None = None
     ) -> Graph:
-        """The run's graph, from where it is now if it has moved; an error if it has changed."""
+        """Load the run's graph, and check that it has not changed.
+
+        Args:
+            graph: where the graph is now, if it has moved.
+            data_root: the folder of raw data sets, if it has moved.
+        """
         where = graph_name(graph or self.graph)
         if graph is None and where not in DATASETS and not Path(where).is_file():
             how = "--edges FILE" if self.files else "--graph FILE, ugcl train FILE"
             raise UGCLError(
-                f"the run's graph is not at {where} any more: say where it is now (ugcl evaluate "
+                f"the run's graph is no longer at {where}: say where it is now (ugcl evaluate "
                 f"{how})"
             )
         source = graph or self.graph_files or where
@@ -100,28 +105,28 @@ class RunConfig:
         if loaded.fingerprint != self.fingerprint:
             raise UGCLError(
                 f"the edges or features of {where} are not those that this run was configured "
-                "for: bring the old graph back or train a new run"
+                "for: restore the old graph or train a new run"
             )
         self.check_labels(loaded, where)
         return loaded
 
     def check_labels(self, graph: Graph, where: str) -> None:
         """Refuse a graph whose labels or split are not those that the run learned from."""
-        if self.learning_from(graph).labels != self.labels:
+        if self.with_labels_of(graph).labels != self.labels:
             raise UGCLError(
                 f"the split or the labels of {where} are not those that this run learned from: "
-                "bring the old ones back or train a new run"
+                "restore the old ones or train a new run"
             )
 
-    def learning_from(self, graph: Graph) -> RunConfig:
-        """The same, with the fingerprint of the labels of this graph that it learns from."""
+    def with_labels_of(self, graph: Graph) -> RunConfig:
+        """Return the configuration with the fingerprint of the graph's training labels."""
         if not self.split:
             return self
-        method_named(self.method).check_labels(graph)
+        get_method(self.method).check_labels(graph)
         return replace(self, labels=labels_fingerprint(graph, self.split_of(graph)))
 
-    def seen(self, graph: Graph) -> tuple[Graph, npt.NDArray[np.int64]]:
-        """What of its graph the run sees: its split, without held-out edges; and those edges."""
+    def training_graph(self, graph: Graph) -> tuple[Graph, npt.NDArray[np.int64]]:
+        """Return the graph that training sees, and the held-out edges, E x 2 node numbers."""
         if self.split:
             graph = replace(graph, splits=self.split_of(graph))
         if self.hold_out_edges:
@@ -129,21 +134,17 @@ class RunConfig:
         return graph, np.empty((0, 2), dtype=np.int64)
 
     def split_of(self, graph: Graph) -> Split:
-        """The split that the run learns from."""
+        """Return the split that the run learns from."""
         kind = cast(SplitKind, self.split)
         return split_of(graph, kind, None if kind == "own" else self.split_seed)[0]
 
     @property
     def split_name(self) -> str:
-        """What the split that the run learns from is called."""
+        """The name of the split that the run learns from."""
         return self.split if self.split == "own" else f"{self.split}, split seed {self.split_seed}"
 
-    def untrained_model(self, shape: Shape) -> Model:
-        """The model before training."""
-        return method_named(self.method).build(shape, self.settings, self.seed)
-
     def to_toml(self) -> str:
-        """The text of `config.toml`."""
+        """Return the text of `config.toml`."""
         values = {**vars(self), "settings": self.settings.values(), "version": version("ugcl")}
         if not self.hold_out_edges:
             del values["hold_out_edges"]
@@ -159,77 +160,23 @@ class RunConfig:
         try:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
             values.pop("version", None)
-            kind = method_named(str(values["method"])).settings
-            return cls(**values | {"settings": kind.from_values(values["settings"])})
+            settings_class = get_method(str(values["method"])).settings
+            settings = settings_class.from_values(values["settings"])
+            return cls(**values | {"settings": settings})
         except FileNotFoundError as error:
             raise UGCLError(
-                f"there is no file {path}: give the config.toml of a run folder"
+                f"there is no file {path}: pass the config.toml of a run folder"
             ) from error
         except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
             reason = f" ({error})" if isinstance(error, UGCLError) else ""
             raise UGCLError(
-                f"{path} is not the config.toml of a run{reason}: give one that ugcl train wrote"
+                f"{path} is not the config.toml of a run{reason}: pass one that ugcl train wrote"
             ) from error
 
-    def changed(
-        self,
-        given: Mapping[str, Any],
-        *,
-        graph: str | GraphFiles | None = None,
-        data_root: str | None = None,
-        seed: int | None = None,
-        device: str | None = None,
-        threads: int | None = None,
-        hold_out_edges: float | None = None,
-        split: SplitKind | None = None,
-        split_seed: int | None = None,
-        tell: Callable[[str], None] = lambda text: None,
-    ) -> tuple[RunConfig, Graph]:
-        """The same run but for what the user gives, and its graph.
-
-        Nothing is shrunk to fit another graph: a repetition that does less must not pass silently.
-        """
-        stored = self.settings.values()
-        values = stored | dict(given)
-        follows = method_named(self.method).readout_follows(self.preset, stored)
-        together = "readout_scope" in stored and stored["scope"] == stored["readout_scope"]
-        if follows and together and "readout_scope" not in given:
-            values["readout_scope"] = values["scope"]
-        asked = type(self.settings).from_values(values)
-        config = replace(
-            self,
-            seed=self.seed if seed is None else seed,
-            device=resolve_device(device or self.device),
-            threads=threads or self.threads,
-            data_root=self.data_root if data_root is None else str(Path(data_root).resolve()),
-            hold_out_edges=self.hold_out_edges if hold_out_edges is None else hold_out_edges,
-            split_seed=self.split_seed if split_seed is None else split_seed,
-        )
-        if graph is None:
-            loaded = replace(self, data_root=config.data_root).load_graph()
-        else:
-            loaded = load_graph(graph, config.data_root or None)
-            config = replace(config, **_source(graph), fingerprint=loaded.fingerprint)
-        reseeded = self.split == "own" and split_seed is not None and not config.hold_out_edges
-        if split is None and graph is None and self.split and not reseeded:
-            split = cast(SplitKind, self.split)
-        held_out = config.hold_out_edges > 0
-        kind = split_kind(self.method, loaded, split, split_seed, held_out=held_out)
-        config = replace(config, split=kind).learning_from(loaded)
-        seen, _ = config.seen(loaded)
-        settings, choice = resolve_scope(asked, seen, tell)
-        same = config.fingerprint == self.fingerprint
-        kept = _left(self.scope_choice, given) if same else {}
-        config = replace(config, settings=settings, scope_choice=_as_table(choice) or kept)
-        try:
-            settings.fitted(seen, frozenset(values))
-        except UGCLError as error:
-            raise UGCLError(f"the stored configuration does not fit this graph: {error}") from error
-        return config, loaded
-
     def difference(self, other: RunConfig) -> str | None:
-        """The first setting in which two runs differ, as a phrase, or None."""
+        """Return the first setting in which two runs differ, as a phrase; None where none does."""
         mine, theirs = self.settings.values(), other.settings.values()
+        names = set(mine)
         for name in (
             *("method", "graph", "fingerprint", "seed", "device", "threads"),
             *("hold_out_edges", "split", "split_seed", "labels", "files"),
@@ -237,17 +184,50 @@ class RunConfig:
             mine[name], theirs[name] = getattr(self, name), getattr(other, name)
         for name, value in mine.items():
             if value != theirs.get(name):
-                shown = flag(name) if name in self.settings.values() else name
+                shown = f"`{name}`" if name in names else name
                 return f"{shown} {theirs.get(name)} instead of {value}"
         return None
 
 
-def new_config(
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready to train: its configuration and its graph, loaded once.
+
+    Attributes:
+        config: the configuration.
+        graph: the graph as loaded.
+        training_graph: the graph that training sees: with the split, without held-out edges.
+        held_out: the held-out edges, E x 2 node numbers.
+    """
+
+    config: RunConfig
+    graph: Graph
+    training_graph: Graph
+    held_out: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, config: RunConfig, graph: Graph) -> Prepared:
+        """Prepare a configured run on its loaded graph."""
+        return cls(config, graph, *config.training_graph(graph))
+
+    def resolve(self, settings: Settings, previous: dict[str, Any]) -> Prepared:
+        """Return the run with the scope of its settings chosen.
+
+        Args:
+            settings: the settings, whose scope may be "auto".
+            previous: the recorded choice to keep where nothing is chosen now.
+        """
+        resolved, choice = resolve_scope(settings, self.training_graph)
+        config = replace(self.config, settings=resolved, scope_choice=_as_table(choice) or previous)
+        return replace(self, config=config)
+
+
+def prepare(
     graph: str | GraphFiles,
     *,
     method: str = "ugcl",
     preset: str = DEFAULT_PRESET,
-    given: Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
@@ -255,34 +235,31 @@ def new_config(
     hold_out_edges: float = 0.0,
     split: SplitKind | None = None,
     split_seed: int | None = None,
-    tell: Callable[[str], None] = lambda text: None,
-) -> tuple[RunConfig, Graph]:
-    """Resolve what the user asked for into a configuration, and load its graph.
+) -> Prepared:
+    """Load a graph and resolve a new run on it.
 
     Args:
         graph: a data set's name, a path, or the files of a graph.
         method: the method's name.
-        preset: the preset whose settings hold where the user gives none.
-        given: the user's own settings.
+        preset: the preset whose values hold where `params` has none.
+        params: the user's own settings.
         seed: the training seed.
         device: "auto", "cpu" or "cuda".
-        threads: threads on the CPU; by default as many as PyTorch takes.
+        threads: CPU threads; by default as many as PyTorch uses.
         data_root: the folder of raw data sets.
-        hold_out_edges: the share of edges that training does not see.
-        split: for a method that learns from labels, from which kind of split; by default the
-            graph's own where it has one.
-        split_seed: seed of a random split, and of the edges that are held out.
-        tell: is told what takes time.
+        hold_out_edges: the fraction of edges that training does not see.
+        split: for a supervised method, the kind of split; by default the graph's own.
+        split_seed: seed of a random split and of the held-out edges.
     """
     loaded = load_graph(graph, data_root)
     kind = split_kind(method, loaded, split, split_seed, held_out=hold_out_edges > 0)
-    asked = method_named(method).resolve(preset, loaded, given or {})
+    settings = get_method(method).resolve(preset, loaded, params or {})
     config = RunConfig(
         method=method,
         **_source(graph),
         fingerprint=loaded.fingerprint,
         preset=preset,
-        settings=asked,
+        settings=settings,
         seed=seed,
         device=resolve_device(device),
         threads=threads or torch.get_num_threads(),
@@ -290,33 +267,104 @@ def new_config(
         hold_out_edges=hold_out_edges,
         split=kind,
         split_seed=split_seed or 0,
-    ).learning_from(loaded)
-    settings, choice = resolve_scope(asked, config.seen(loaded)[0], tell)
-    return replace(config, settings=settings, scope_choice=_as_table(choice)), loaded
+    ).with_labels_of(loaded)
+    return Prepared.of(config, loaded).resolve(settings, previous={})
+
+
+def prepare_again(
+    stored: RunConfig,
+    params: Mapping[str, Any],
+    *,
+    graph: str | GraphFiles | None = None,
+    data_root: str | None = None,
+    seed: int | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+    hold_out_edges: float | None = None,
+    split: SplitKind | None = None,
+    split_seed: int | None = None,
+) -> Prepared:
+    """Load the graph of a stored configuration and repeat its run with some changes.
+
+    Nothing is reduced to fit another graph: a repetition that does less must not pass silently.
+
+    Args:
+        stored: the stored configuration.
+        params: settings that differ from it; the other arguments replace stored values, too.
+        graph: another graph, or where the graph is now.
+        data_root: the folder of raw data sets.
+        seed: the training seed.
+        device: where to compute.
+        threads: CPU threads.
+        hold_out_edges: the fraction of edges that training does not see.
+        split: the kind of split.
+        split_seed: seed of a random split and of the held-out edges.
+    """
+    method = get_method(stored.method)
+    values = _changed_values(stored, params)
+    settings = method.settings.from_values(values)
+    config = replace(
+        stored,
+        seed=stored.seed if seed is None else seed,
+        device=resolve_device(device or stored.device),
+        threads=threads or stored.threads,
+        data_root=stored.data_root if data_root is None else str(Path(data_root).resolve()),
+        hold_out_edges=stored.hold_out_edges if hold_out_edges is None else hold_out_edges,
+        split_seed=stored.split_seed if split_seed is None else split_seed,
+    )
+    if graph is None:
+        loaded = replace(stored, data_root=config.data_root).load_graph()
+    else:
+        loaded = load_graph(graph, config.data_root or None)
+        config = replace(config, **_source(graph), fingerprint=loaded.fingerprint)
+    reseeded = stored.split == "own" and split_seed is not None and not config.hold_out_edges
+    if split is None and graph is None and stored.split and not reseeded:
+        split = cast(SplitKind, stored.split)
+    held_out = config.hold_out_edges > 0
+    kind = split_kind(stored.method, loaded, split, split_seed, held_out=held_out)
+    config = replace(config, split=kind).with_labels_of(loaded)
+    same = config.fingerprint == stored.fingerprint
+    previous = _remaining_choice(stored.scope_choice, params) if same else {}
+    prepared = Prepared.of(config, loaded).resolve(settings, previous)
+    try:
+        prepared.config.settings.adapted_to(prepared.training_graph, frozenset(values))
+    except UGCLError as error:
+        raise UGCLError(f"the stored configuration does not fit this graph: {error}") from error
+    return prepared
+
+
+def _changed_values(stored: RunConfig, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the stored settings with changes; a readout scope that followed still follows."""
+    old = stored.settings.values()
+    values = old | dict(params)
+    follows = get_method(stored.method).readout_follows_scope(stored.preset)
+    followed = "readout_scope" in old and old["scope"] == old["readout_scope"]
+    if follows and followed and "readout_scope" not in params:
+        values["readout_scope"] = values["scope"]
+    return values
 
 
 def _as_table(choice: Choice | None) -> dict[str, Any]:
     if choice is None:
         return {}
-    about = {"n": choice.n, "rule": choice.rule, "why": choice.why}
-    return {**about, "settings": list(choice.settings)}
+    table = {"n": choice.n, "rule": choice.rule, "why": choice.why}
+    return {**table, "settings": list(choice.settings)}
 
 
-def _left(choice: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What is left of a choice where the user has given settings himself."""
-    followed = {"readout_scope"} if "scope" in given else set()
-    left = [name for name in choice.get("settings", []) if name not in {*given, *followed}]
-    return {**choice, "settings": left} if left else {}
+def _remaining_choice(choice: dict[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recorded choice for the settings that the user has not set."""
+    replaced = {*params, *({"readout_scope"} if "scope" in params else ())}
+    remaining = [name for name in choice.get("settings", []) if name not in replaced]
+    return {**choice, "settings": remaining} if remaining else {}
 
 
-def graph_name(given: str | GraphFiles) -> str:
-    """A data set's name as the catalogue has it, or the absolute path of a file."""
-    if isinstance(given, GraphFiles):
-        return given.resolved().edges
-    return given.lower() if given.lower() in DATASETS else str(Path(given).resolve())
+def graph_name(graph: str | GraphFiles) -> str:
+    """Return a data set's name as the catalogue has it, or the absolute path of a file."""
+    if isinstance(graph, GraphFiles):
+        return graph.resolved().edges
+    return graph.lower() if graph.lower() in DATASETS else str(Path(graph).resolve())
 
 
 def _source(graph: str | GraphFiles) -> dict[str, Any]:
-    """Where a graph is, as a configuration holds it."""
     files = graph.resolved().values() if isinstance(graph, GraphFiles) else {}
     return {"graph": graph_name(graph), "files": files}

@@ -1,4 +1,4 @@
-"""Embeddings in the formats of other programs, told by a file's ending."""
+"""Export of embeddings in the format that a file's extension names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import atomic, check_writable, write_csr, write_npy, write_text
+from ugcl.typing import Embeddings
 
 ROWS = 2**14
 """Rows that are written at a time."""
@@ -22,59 +23,59 @@ ROWS = 2**14
 Names = npt.NDArray[Any]
 
 PROJECTOR = "projector_config.pbtxt"
-"""What TensorBoard looks for in a folder."""
+"""The file that TensorBoard looks for."""
 
 
 def write_embeddings(
-    path: Path, embeddings: Any, ids: Names, labels: npt.NDArray[np.str_] | None = None
+    path: Path, embeddings: Embeddings, ids: Names, labels: npt.NDArray[np.str_] | None = None
 ) -> list[Path]:
-    """Write embeddings in the format that the file's ending names.
+    """Write embeddings in the format that the file's extension names.
 
     Args:
         path: the file.
-        embeddings: N x D, an array or a SciPy CSR matrix.
+        embeddings: N x D', an array or a SciPy CSR matrix.
         ids: the ids of the rows.
-        labels: what TensorBoard shows beside the ids.
+        labels: the labels of the rows, which TensorBoard shows.
 
     Returns:
         The files that were written.
     """
     sparse = sp.issparse(embeddings)
     if sparse != (path.suffix == ".npz"):
-        kind = (
-            "sparse: give --out a name that ends in .npz"
+        advice = (
+            "sparse: use the extension .npz for `out`"
             if sparse
-            else ("dense, and .npz is for sparse ones: give --out another ending")
+            else "dense, and .npz is for sparse ones: use another extension for `out`"
         )
-        raise UGCLError(f"these embeddings are {kind}")
+        raise UGCLError(f"these embeddings are {advice}")
     return WRITERS[path.suffix][1](path, embeddings, ids, labels)
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file whose ending names no format, or that cannot be written."""
+    """Refuse a file whose extension names no format, or that cannot be written."""
     if path.suffix not in WRITERS:
-        known = ", ".join(f"{ending} ({words})" for ending, (words, _) in WRITERS.items())
-        raise UGCLError(f"--out {path} has an ending that names no format: use {known}")
+        formats = ", ".join(f"{ending} ({about})" for ending, (about, _) in WRITERS.items())
+        raise UGCLError(f"the extension of `out` {path} names no format: use {formats}")
     check_writable(path)
 
 
-def _blocks(embeddings: Any) -> Iterator[tuple[slice, npt.NDArray[np.float32]]]:
+def _blocks(embeddings: Embeddings) -> Iterator[tuple[slice, npt.NDArray[np.float32]]]:
     for first in range(0, embeddings.shape[0], ROWS):
         rows = slice(first, min(first + ROWS, embeddings.shape[0]))
         yield rows, np.ascontiguousarray(embeddings[rows])
 
 
-def _npy(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+def _npy(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
     write_npy(path, embeddings)
     return [path]
 
 
-def _npz(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+def _npz(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
     write_csr(path, embeddings)
     return [path]
 
 
-def _parquet(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+def _parquet(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
     width = embeddings.shape[1]
     kind = pa.list_(pa.float32(), width)
     schema = pa.schema([("id", pa.array(ids[:0]).type), ("embedding", kind)])
@@ -86,13 +87,13 @@ def _parquet(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> l
 
 
 def _numbers(block: npt.NDArray[np.float32], ids: Names | None = None) -> pa.Table:
-    """Rows as a table of columns, after that of the ids where they are given."""
+    """Return rows as a table, with the ids as the first column where they are given."""
     first = {} if ids is None else {"id": pa.array(ids)}
     return pa.table({**first, **{f"e{i}": pa.array(column) for i, column in enumerate(block.T)}})
 
 
 def _text(
-    path: Path, embeddings: Any, ids: Names | None, options: pyarrow.csv.WriteOptions
+    path: Path, embeddings: Embeddings, ids: Names | None, options: pyarrow.csv.WriteOptions
 ) -> None:
     first = np.zeros((0, embeddings.shape[1]), dtype=np.float32)
     schema = _numbers(first, None if ids is None else ids[:0]).schema
@@ -104,20 +105,20 @@ def _text(
             writer.write_table(_numbers(block, None if ids is None else ids[rows]))
 
 
-def _csv(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
+def _csv(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
     _text(path, embeddings, ids, pyarrow.csv.WriteOptions())
     return [path]
 
 
-def _word2vec(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
-    """`N D`, then a line for each node: its id and its numbers, separated by spaces."""
+def _word2vec(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
+    """Write `N D`, then one line for each node: its id and its numbers, separated by spaces."""
     if ids.dtype.kind == "U":
         spaced = [name for name in ids.tolist() if not name or any(c.isspace() for c in name)]
         if spaced:
             shown = ", ".join(repr(name) for name in spaced[:3])
             raise UGCLError(
-                f"{len(spaced):,} id(s) have spaces in them ({shown}), which the text format of "
-                "word2vec cannot hold: write .csv or .parquet"
+                f"{len(spaced):,} id(s) contain spaces ({shown}), which the word2vec format "
+                "cannot hold: write .csv or .parquet"
             )
     rows, columns = embeddings.shape
     options = pyarrow.csv.WriteOptions(include_header=False, delimiter=" ")
@@ -132,17 +133,15 @@ def _word2vec(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> 
     return [path]
 
 
-def _projector(path: Path, embeddings: Any, ids: Names, labels: Names | None) -> list[Path]:
-    """Vectors and metadata as TensorBoard's projector reads them, and the file that names both."""
+def _projector(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
+    """Write vectors, metadata and configuration for TensorBoard's projector."""
     metadata, config = path.with_suffix(".metadata.tsv"), path.with_name(PROJECTOR)
     text = (
         f'embeddings {{\n  tensor_name: "{path.stem}"\n  tensor_path: "{path.name}"\n'
         f'  metadata_path: "{metadata.name}"\n}}\n'
     )
     if config.is_file() and config.read_text("utf-8") != text:
-        raise UGCLError(
-            f"{config} is there already and names other files: choose another folder for --out"
-        )
+        raise UGCLError(f"{config} exists and names other files: choose another folder for `out`")
     options = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t")
     _text(path, embeddings, None, options)
     names = [" ".join(str(name).split()) for name in ids.tolist()]
@@ -165,4 +164,4 @@ WRITERS: Mapping[str, tuple[str, Writer]] = {
     ".vec": ("word2vec", _word2vec),
     ".tsv": ("TensorBoard's projector", _projector),
 }
-"""Endings, what they stand for and what writes them."""
+"""Extensions, their formats and their writers."""

@@ -1,8 +1,9 @@
-"""Nodes whose embeddings are nearest, by the cosine: exactly by blocks, or by an index."""
+"""Nearest neighbours of embeddings by cosine similarity: exact, or with an index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,31 +13,31 @@ import scipy.sparse as sp
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic
-from ugcl.runs.folder import Run
+from ugcl.typing import Embeddings
+
+logger = logging.getLogger(__name__)
 
 BLOCK = 2**26
-"""Bytes of embeddings that are looked at at a time."""
+"""Bytes of embeddings that are read at a time."""
 
 CANDIDATES = 4
-"""The index is asked for so many times k nodes, and the best k of them are taken exactly."""
+"""The index returns so many times k candidates, of which the exact best k are taken."""
 
 EXPANSION = 64
-"""How thoroughly the index is made: half of usearch's default takes half the time, and the nodes
-that are asked for beyond k make up for it."""
-
-INDEX = "neighbors.usearch"
+"""Expansion factor of the index: half of usearch's default takes half the time, and the candidates
+beyond k make up for it."""
 
 Nearest = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 
 
-def nearest(embeddings: Any, node: int, k: int) -> Nearest:
-    """The k other nodes whose embeddings have the largest cosine with that of a node.
+def nearest(embeddings: Embeddings, node: int, k: int) -> Nearest:
+    """Return the k other nodes with the highest cosine similarity to a node.
 
-    One pass over the embeddings in blocks of rows, O(N D) and no more memory than a block. Of equal
-    ones the first come first; a row of zeros has the cosine 0 with all.
+    One pass over the embeddings in blocks of rows: O(N D) time, memory of one block. Ties keep the
+    order of the nodes; a row of zeros has the cosine 0 with all.
 
     Returns:
-        Their numbers and cosines, the largest first.
+        Node numbers and cosines, the highest first.
     """
     count, width = embeddings.shape
     wanted = _unit(_dense(embeddings[[node]]))[0]
@@ -54,23 +55,20 @@ def nearest(embeddings: Any, node: int, k: int) -> Nearest:
     return best
 
 
-def indexed_nearest(
-    run: Run, node: int, k: int, tell: Callable[[str], None] = lambda text: None
-) -> Nearest:
-    """Nearly the same by an index, which is made the first time and kept in the run's folder.
+def indexed_nearest(embeddings: Embeddings, node: int, k: int, index_file: Path) -> Nearest:
+    """Return the k nearest nodes by an approximate index, which is built the first time.
 
-    The cosines are exact; a near node may be missing.
+    The cosines are exact; a neighbour may be missing.
 
     Args:
-        run: the run.
+        embeddings: N x D', dense.
         node: the node's number.
         k: how many.
-        tell: is told what takes time.
+        index_file: where the index is stored.
     """
-    embeddings = run.embeddings()
     if sp.issparse(embeddings):
-        raise UGCLError("sparse embeddings have no index: leave out --approximate")
-    index = _index(run, embeddings, tell)
+        raise UGCLError("sparse embeddings have no index: leave out `approximate`")
+    index = _index(embeddings, index_file)
     found = index.search(_unit(embeddings[[node]])[0], min(CANDIDATES * k + 1, len(embeddings)))
     numbers = np.sort(np.asarray(found.keys).astype(np.int64))
     numbers = numbers[numbers != node]
@@ -79,18 +77,17 @@ def indexed_nearest(
     return numbers[order], cosines[order]
 
 
-def _index(run: Run, embeddings: npt.NDArray[np.float32], tell: Callable[[str], None]) -> Any:
+def _index(embeddings: npt.NDArray[np.float32], path: Path) -> Any:
     library = required("usearch.index", "an approximate search", "index")
-    path = run.path / INDEX
     if path.is_file():
         try:
             index = library.Index.restore(str(path), view=True)
             if index is not None and (len(index), index.ndim) == embeddings.shape:
                 return index
         except (RuntimeError, ValueError):
-            pass  # made anew
+            pass  # built again
     count, width = embeddings.shape
-    tell(f"making the index of {count:,} nodes, once")
+    logger.info("building the index of %s nodes, once", f"{count:,}")
     index = library.Index(ndim=width, metric="cos", dtype="f16", expansion_add=EXPANSION)
     step = max(1, BLOCK // (4 * width))
     for first in range(0, count, step):

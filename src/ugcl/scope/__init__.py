@@ -1,4 +1,4 @@
-"""Contextual scope: how far around a node its context reaches."""
+"""Contextual scopes: powers of the adjacency, their limit, homophily and its lower bound."""
 
 from ugcl.scope.adjacency import SMOOTHING_SELF_LOOPS, normalised_adjacency, with_self_loops
 from ugcl.scope.bound import average_degree, lower_bound, lower_bounds, sparsity
@@ -8,17 +8,22 @@ from ugcl.scope.component import (
     distance_to_component_subspace,
     mean,
 )
-from ugcl.scope.diffusion import diffusion, heat_coefficients, nearest, pagerank_coefficients
+from ugcl.scope.diffusion import (
+    diffusion,
+    heat_coefficients,
+    pagerank_coefficients,
+    top_k_diffusion,
+)
 from ugcl.scope.homophily import ContextualHomophily, contextual_homophily, edge_homophily
-from ugcl.scope.power import Context, lazy, power, unit_radius
-from ugcl.scope.scopes import Component, Power, Scope, ScopeName, WholeGraph, scope_of
+from ugcl.scope.power import lazy, power, unit_radius
+from ugcl.scope.scopes import Component, Power, Scope, WholeGraph, scope_of
 from ugcl.scope.spectrum import Decay, measured_decay, second_eigenvalue
+from ugcl.typing import ScopeName
 
 __all__ = [
     "SMOOTHING_SELF_LOOPS",
     "Component",
     "ComponentSubspace",
-    "Context",
     "ContextualHomophily",
     "Decay",
     "Power",
@@ -37,13 +42,13 @@ __all__ = [
     "lower_bounds",
     "mean",
     "measured_decay",
-    "nearest",
     "normalised_adjacency",
     "pagerank_coefficients",
     "power",
     "scope_of",
     "second_eigenvalue",
     "sparsity",
+    "top_k_diffusion",
     "unit_radius",
     "with_self_loops",
 ]

@@ -1,30 +1,33 @@
-"""Contextual scopes as values: what of the graph a node's context summarises."""
+"""Contextual scopes: the part of the graph that a node's context summarises.
+
+`scope.on(steps, pieces)` returns the function from H, N x D, to the contexts, N x D. `steps` is the
+matrix whose powers are taken; `pieces` has the index of each row's graph in a batch of graphs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import assert_never
 
 from torch import Tensor
 
 from ugcl.scope.component import ComponentSubspace, mean, mean_of_pieces
 from ugcl.scope.power import power
 from ugcl.sparse import SparseMatrix
+from ugcl.typing import ScopeName
 
-ScopeName = Literal["component", "graph"]
-"""The scopes that are not a number of steps."""
+ContextFunction = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
 class Power:
-    """`A^n H`: the nodes within n steps, near ones more than far ones; n = 0 the node alone."""
+    """`A^n H`: the nodes within n steps, closer ones with more weight; n = 0 is the node itself."""
 
     n: int
 
-    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> Callable[[Tensor], Tensor]:
-        """From H to the contexts, for n = 0 H itself. Cost: O(n nnz(A) D)."""
-        del pieces
+    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> ContextFunction:
+        """Return the function from H to the contexts. Cost: O(n nnz(A) D)."""
         if self.n == 0:
             return lambda hidden: hidden
         return lambda hidden: power(steps, hidden, self.n)
@@ -32,27 +35,19 @@ class Power:
 
 @dataclass(frozen=True)
 class Component:
-    """`A^inf H`: all nodes of the connected component, weighted by square roots of degrees."""
+    """`A^inf H`: the connected component, weighted by square roots of degrees."""
 
-    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> Callable[[Tensor], Tensor]:
-        """From H to the contexts. Cost: O(N + E) once, then O(N D)."""
-        del pieces
-        return ComponentSubspace.of(steps).project
+    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> ContextFunction:
+        """Return the function from H to the contexts. Cost: O(N + E) once, then O(N D)."""
+        return ComponentSubspace.from_adjacency(steps).project
 
 
 @dataclass(frozen=True)
 class WholeGraph:
-    """The mean of all rows of H, whatever the edges are: mean pooling."""
+    """Mean pooling: the mean of all rows of H, or of the rows of the same graph in a batch."""
 
-    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> Callable[[Tensor], Tensor]:
-        """From H to the contexts, without pieces N rows that are one in memory. Cost: O(N D).
-
-        Args:
-            steps: not needed.
-            pieces: where several graphs stand side by side, the number of each row's graph, whose
-                rows alone are its context.
-        """
-        del steps
+    def on(self, steps: SparseMatrix, pieces: Tensor | None = None) -> ContextFunction:
+        """Return the function from H to the contexts. Cost: O(N D)."""
         if pieces is None:
             return mean
         return lambda hidden: mean_of_pieces(hidden, pieces)
@@ -62,7 +57,7 @@ Scope = Power | Component | WholeGraph
 
 
 def scope_of(setting: int | ScopeName) -> Scope:
-    """The scope that a setting names: n, "component" or "graph"."""
+    """Return the scope of a setting: n, "component" or "graph"."""
     if isinstance(setting, int):
         return Power(setting)
     if setting == "component":

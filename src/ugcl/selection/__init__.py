@@ -1,22 +1,28 @@
-"""Choosing n: by the paper's rule, from training labels, and without labels."""
+"""Selection of the contextual scope n: the paper's rule, training labels, label-free criteria."""
 
 from ugcl.selection.choice import MAX_N, Choice
-from ugcl.selection.label_free import BEST, ESTIMATORS, choose_scope, estimated, resolve_scope
-from ugcl.selection.paper_rule import Degree, degree_of, paper_rule, training_labels_rule
+from ugcl.selection.label_free import (
+    CRITERIA,
+    DEFAULT_CRITERION,
+    apply_criterion,
+    choose_scope,
+    resolve_scope,
+)
+from ugcl.selection.paper_rule import Degree, bound_degree, paper_rule, training_labels_rule
 from ugcl.selection.readouts import Readouts
 from ugcl.selection.survey import Survey, survey
 
 __all__ = [
-    "BEST",
-    "ESTIMATORS",
+    "CRITERIA",
+    "DEFAULT_CRITERION",
     "MAX_N",
     "Choice",
     "Degree",
     "Readouts",
     "Survey",
+    "apply_criterion",
+    "bound_degree",
     "choose_scope",
-    "degree_of",
-    "estimated",
     "paper_rule",
     "resolve_scope",
     "survey",

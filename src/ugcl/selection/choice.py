@@ -1,23 +1,23 @@
-"""A choice of n and why it was made."""
+"""The result of a selection rule."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MAX_N = 20
-"""The largest n that is looked at."""
+"""The largest n that is scored by default."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a rule says.
+    """The n that a rule selects.
 
     Attributes:
-        rule: the rule's name.
-        n: the scope it chooses; None where it has nothing to go by.
-        why: one sentence.
-        scores: what it gives n = 0, ..., where it scores them.
-        settings: which settings of a run it was made for.
+        rule: name of the rule.
+        n: the selected scope; None if the rule does not apply to the graph.
+        why: the reason, one sentence.
+        scores: mean score of n = 0, 1, ..., for rules that score every n.
+        settings: names of the settings that were "auto" and are set to n.
     """
 
     rule: str

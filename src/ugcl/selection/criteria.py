@@ -1,6 +1,6 @@
-"""Other ways to choose n without labels, which `masked_features` was compared with.
+"""Other label-free criteria, which `masked_features` is compared with.
 
-All give scores, repetitions x (most + 1), the larger the better. The docs say where each fails.
+Each returns scores, repetitions x (max_n + 1), higher is better.
 """
 
 from __future__ import annotations
@@ -13,102 +13,97 @@ from scipy import stats
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from ugcl.scope import (
-    SMOOTHING_SELF_LOOPS,
-    average_degree,
-    edge_homophily,
-    lower_bounds,
-    normalised_adjacency,
-)
-from ugcl.selection.paper_rule import last_dominant
-from ugcl.selection.readouts import COLUMNS, Matrix, Readouts, sketch
-from ugcl.sparse import SparseMatrix
+from ugcl.scope import average_degree, edge_homophily, lower_bounds
+from ugcl.selection.paper_rule import last_dominant_n
+from ugcl.selection.readouts import Matrix, Readouts, reduce_columns, smoothing_adjacency
 
 Scores = npt.NDArray[np.float64]
 
-HELD_OUT = 0.1
-"""The share of edges that `held_out_links` takes away."""
+HELD_OUT_FRACTION = 0.1
+"""Fraction of edges that `held_out_links` removes."""
 
-CLUSTERS = 10
-"""Pseudo-classes."""
+NUM_CLUSTERS = 10
+"""Clusters that `pseudo_labels` uses as classes."""
 
-PAIRS = 20_000
-"""Pairs of nodes that similarities are compared on."""
+MAX_PAIRS = 20_000
+"""Pairs of nodes whose cosine similarity is computed."""
 
 
 def held_out_links(readouts: Readouts, seed: int = 0) -> Scores:
-    """How well cosines tell edges that were taken away from random pairs of nodes (AUC)."""
+    """Return the AUC of the cosine similarity on held-out edges against random pairs of nodes."""
     rng = np.random.default_rng(seed)
     edges = sp.coo_array(sp.triu(readouts.graph.adjacency, 1))
-    shuffled = rng.permutation(edges.nnz)
-    count = max(1, min(round(HELD_OUT * edges.nnz), PAIRS))
-    held, left = shuffled[:count], shuffled[count:]
-    upper = sp.csr_array((edges.data[left], (edges.row[left], edges.col[left])), edges.shape)
-    adjacency = SparseMatrix.from_scipy(
-        normalised_adjacency(upper + upper.T, SMOOTHING_SELF_LOOPS), symmetric=True
-    )
-    start = (adjacency @ torch.from_numpy(sketch(readouts.features, COLUMNS))).numpy()
-    others = rng.integers(readouts.graph.num_nodes, size=(2, count))
-    linked = np.vstack([edges.row[held], edges.col[held]])
+    order = rng.permutation(edges.nnz)
+    count = max(1, min(round(HELD_OUT_FRACTION * edges.nnz), MAX_PAIRS))
+    test, train = order[:count], order[count:]
+    upper = sp.csr_array((edges.data[train], (edges.row[train], edges.col[train])), edges.shape)
+    adjacency = smoothing_adjacency(upper + upper.T)
+    hidden = (adjacency @ torch.from_numpy(reduce_columns(readouts.features))).numpy()
+    random_pairs = rng.integers(readouts.graph.num_nodes, size=(2, count))
+    pairs = np.hstack([np.vstack([edges.row[test], edges.col[test]]), random_pairs])
     aucs = []
-    for rows in readouts.of(start, adjacency=adjacency):
-        unit = normalize(rows - rows.mean(axis=0))
-        near, far = ((unit[a] * unit[b]).sum(axis=1) for a, b in (linked, others))
-        above = stats.mannwhitneyu(near, far).statistic
-        aucs.append(above / (near.size * far.size))
+    for rows in readouts.for_each_n(hidden, adjacency=adjacency):
+        positive, negative = np.split(_cosines(rows, pairs), [count])
+        aucs.append(stats.mannwhitneyu(positive, negative).statistic / count**2)
     return np.array([aucs])
 
 
 def pseudo_labels(readouts: Readouts, seed: int = 0, embeddings: Matrix | None = None) -> Scores:
-    """Lemma 1 with the edge homophily of k-means' clusters instead of classes.
+    """Apply Lemma 1 with the edge homophily of k-means clusters instead of classes.
 
-    The clusters are those of `A X`, or of embeddings that somebody has trained. The score is 1 for
-    the last n that holds strong dominance and 0 for the others.
+    The clusters are those of `A X`, or of trained embeddings. The score is 1 for the last n with
+    strong dominance and 0 elsewhere.
     """
-    found = readouts.encoded if embeddings is None else embeddings
-    means = KMeans(CLUSTERS, n_init=3, random_state=seed)
-    labels = means.fit_predict(normalize(found)).astype(np.int64)
-    homophily = edge_homophily(readouts.graph.adjacency, labels)
-    degree = average_degree(readouts.graph.adjacency)
+    rows = readouts.encoded if embeddings is None else embeddings
+    k_means = KMeans(NUM_CLUSTERS, n_init=3, random_state=seed)
+    clusters = k_means.fit_predict(normalize(rows)).astype(np.int64)
+    homophily = edge_homophily(readouts.graph.adjacency, clusters)
     assert homophily is not None  # every node has a cluster
-    last = last_dominant(lower_bounds(homophily, degree, readouts.max_n))
-    return np.eye(1, readouts.max_n + 1, last)
+    degree = average_degree(readouts.graph.adjacency)
+    n = last_dominant_n(lower_bounds(homophily, degree, readouts.max_n))
+    return np.eye(1, readouts.max_n + 1, n)
 
 
 def denoising(readouts: Readouts, seed: int = 0) -> Scores:
-    """Generalised cross-validation of `A^n` as a smoother of the features (a spectral choice).
+    """Return the negative generalised cross-validation error of `A^n` as a smoother of X.
 
         -GCV(n) = -|X - A^n X|^2 / N / (1 - tr(A^n) / N)^2,
 
-    the trace by Hutchinson's estimate.
+    with Hutchinson's estimate of the trace.
     """
-    count = readouts.graph.num_nodes
-    start = sketch(readouts.features, COLUMNS)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(count, 32)).astype(np.float32)
-    width = start.shape[1]
-    scores = [-np.inf]  # n = 0 leaves nothing to judge by: 0 / 0
-    context = both = torch.from_numpy(np.hstack([start, signs]))
+    num_nodes = readouts.graph.num_nodes
+    features = reduce_columns(readouts.features)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(num_nodes, 32))
+    width = features.shape[1]
+    scores = [-np.inf]  # GCV(0) is 0 / 0
+    context = start = torch.from_numpy(np.hstack([features, signs.astype(np.float32)]))
     for _ in range(readouts.max_n):
         context = readouts.adjacency @ context
-        trace = float((context[:, width:] * both[:, width:]).sum()) / signs.shape[1]
-        residual = float(((context - both)[:, :width] ** 2).sum())
-        scores.append(-residual / count / (1 - trace / count) ** 2)
+        trace = float((context[:, width:] * start[:, width:]).sum()) / signs.shape[1]
+        residual = float(((context - start)[:, :width] ** 2).sum())
+        scores.append(-residual / num_nodes / (1 - trace / num_nodes) ** 2)
     return np.array([scores])
 
 
 def agreement(readouts: Readouts, seed: int = 0) -> Scores:
-    """Rank correlation of similarities by one half of the features with those by the other."""
+    """Return the rank correlation of the similarities by two random halves of the features."""
     rng = np.random.default_rng(seed)
-    half = readouts.halves(rng)
-    pairs = rng.integers(readouts.graph.num_nodes, size=(2, PAIRS))
+    mask = readouts.sample_columns(rng)
+    pairs = rng.integers(readouts.graph.num_nodes, size=(2, MAX_PAIRS))
     halves = [
-        readouts.of(readouts.encode(sketch(readouts.part(part), COLUMNS))) for part in (half, ~half)
+        readouts.for_each_n(readouts.encode(readouts.graph.features[:, columns]))
+        for columns in (mask, ~mask)
     ]
     correlations = []
     for both in zip(*halves, strict=True):
-        units = [normalize(rows - rows.mean(axis=0)) for rows in both]
-        cosines = [(unit[pairs[0]] * unit[pairs[1]]).sum(axis=1) for unit in units]
-        ranks = [stats.rankdata(cosine) for cosine in cosines]
-        with np.errstate(invalid="ignore"):  # cosines that are all the same
+        ranks = [stats.rankdata(_cosines(rows, pairs)) for rows in both]
+        with np.errstate(invalid="ignore"):  # all cosines are equal
             correlations.append(float(np.corrcoef(*ranks)[0, 1]))
     return np.nan_to_num(np.array([correlations], dtype=np.float64))
+
+
+def _cosines(rows: Matrix, pairs: npt.NDArray[np.integer]) -> Matrix:
+    """Return the cosine similarity of centred rows for each pair, 2 x P."""
+    unit = normalize(rows - rows.mean(axis=0))
+    cosines: Matrix = (unit[pairs[0]] * unit[pairs[1]]).sum(axis=1)
+    return cosines

@@ -1,13 +1,13 @@
-"""Masked features: at which scope does a node's context tell most about what is hidden of it?
+"""Masked features: score n by how well the readout at n predicts features that are masked.
 
-Half of the features are hidden. The others are convolved and read out at every n, and a ridge
-regression that has seen some nodes predicts what is hidden of the rest:
+Half of the columns of X are masked. The visible half is convolved and read out at every n, and a
+ridge regression fitted on some nodes predicts the masked half of the others:
 
     X = [X_1, X_2],   H = A X_1,   Z_n = (H + A^n H) / 2,   score(n) = R^2 of X_2 from Z_n.
 
-It is a linear probe whose labels come with the graph. What a class is about shows in all features,
-so a scope that averages the noise of X_1 away without mixing classes predicts X_2 best, as it would
-predict labels best; where neighbours are unlike, every step takes away and a small n is best.
+This is a linear probe with targets from the graph itself. Classes show in all features, so a scope
+that averages out the noise of X_1 without mixing classes predicts X_2 best, as it would predict
+labels best. Under heterophily every step loses information and a small n is best.
 """
 
 from __future__ import annotations
@@ -18,65 +18,70 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.linalg import ridge_path
-from ugcl.selection.readouts import COLUMNS, Matrix, Readouts, sketch
+from ugcl.selection.readouts import Matrix, Readouts, reduce_columns
+from ugcl.typing import NodeIndices
 
-TARGETS = 32
-"""Leading directions of the hidden features that are predicted."""
+NUM_TARGETS = 32
+"""Singular directions of the masked features that are predicted."""
 
-REPEATS, FEWER, LARGE = 12, 4, 50_000
-"""Random halves of the features, each with its own nodes; fewer on graphs of so many nodes."""
+REPEATS, REPEATS_LARGE, LARGE_GRAPH = 12, 4, 50_000
+"""Repetitions, each with its own mask and nodes; fewer on graphs of `LARGE_GRAPH` nodes or more."""
 
-SHARE, MOST_LEARNT, MOST_JUDGED = 0.1, 4_000, 20_000
-"""The share of nodes that the regression learns from, and bounds for large graphs."""
+TRAIN_FRACTION, MAX_TRAIN, MAX_TEST = 0.1, 4_000, 20_000
+"""Fraction of nodes that the regression is fitted on, and limits for large graphs."""
 
 
 @dataclass(frozen=True)
-class Halves:
-    """What is seen, what is hidden, and who learns and who is judged.
+class MaskedSplit:
+    """A mask of the columns of X and a split of the nodes.
 
     Attributes:
-        seen: whether each column of X is seen.
-        hidden: leading directions of the others, a row for each of `nodes`.
-        nodes: those that the regression learns from, then those that it is judged by.
-        learnt: how many it learns from.
+        visible: mask of the visible columns.
+        targets: leading singular directions of the masked columns, one row for each of `nodes`.
+        nodes: training nodes, then test nodes.
+        num_train: number of training nodes.
     """
 
-    seen: npt.NDArray[np.bool_]
-    hidden: Matrix
-    nodes: npt.NDArray[np.int64]
-    learnt: int
+    visible: npt.NDArray[np.bool_]
+    targets: Matrix
+    nodes: NodeIndices
+    num_train: int
 
 
 def masked_features(
     readouts: Readouts, seed: int = 0, repeats: int | None = None
 ) -> npt.NDArray[np.float64]:
-    """Scores, repeats x (most + 1): the share of the hidden features' variance that is predicted.
+    """Return the R^2 of the masked features, repeats x (max_n + 1).
 
-    Cost of a repetition: O(most nnz(A) 128) and regressions on at most 24,000 nodes.
+    The columns are taken unscaled: the norm of a whole row would leak its masked part.
+    Cost of a repetition: O(max_n nnz(A) 128) and regressions on at most 24,000 nodes.
     """
-    repeats = repeats or (FEWER if readouts.graph.num_nodes >= LARGE else REPEATS)
+    graph = readouts.graph
+    repeats = repeats or (REPEATS_LARGE if graph.num_nodes >= LARGE_GRAPH else REPEATS)
     scores = np.empty((repeats, readouts.max_n + 1))
     for repeat in range(repeats):
-        half = halves(readouts, seed, repeat)
-        start = readouts.encode(sketch(readouts.part(half.seen), COLUMNS))
-        scores[repeat] = [predicted(rows, half) for rows in readouts.of(start, half.nodes)]
+        split = sample_split(readouts, seed, repeat)
+        hidden = readouts.encode(graph.features[:, split.visible])
+        rows = readouts.for_each_n(hidden, split.nodes)
+        scores[repeat] = [r_squared(at_n, split) for at_n in rows]
     return scores
 
 
-def halves(readouts: Readouts, seed: int, repeat: int) -> Halves:
-    """Draw halves of the features and nodes to learn from."""
-    count = readouts.graph.num_nodes
+def sample_split(readouts: Readouts, seed: int, repeat: int) -> MaskedSplit:
+    """Sample the visible columns, the training nodes and the test nodes."""
+    graph = readouts.graph
     rng = np.random.default_rng([seed, repeat])
-    seen = readouts.halves(rng)
-    learnt = min(max(round(SHARE * count), 2), MOST_LEARNT)
-    nodes = rng.permutation(count)[: learnt + MOST_JUDGED]
-    return Halves(seen, sketch(readouts.part(~seen, nodes), TARGETS), nodes, learnt)
+    visible = readouts.sample_columns(rng)
+    num_train = min(max(round(TRAIN_FRACTION * graph.num_nodes), 2), MAX_TRAIN)
+    nodes = rng.permutation(graph.num_nodes)[: num_train + MAX_TEST]
+    targets = reduce_columns(graph.features[nodes][:, ~visible], NUM_TARGETS)
+    return MaskedSplit(visible, targets, nodes, num_train)
 
 
-def predicted(rows: Matrix, half: Halves) -> float:
-    """R^2 of what is hidden of the nodes to judge, from rows of `nodes`, at the best penalty."""
-    known, wanted = np.split(half.hidden, [half.learnt])
-    learn, judge = np.split(rows, [half.learnt])
-    total = float(((wanted - known.mean(axis=0)) ** 2).sum())
-    errors = [float(((wanted - found) ** 2).sum()) for found in ridge_path(learn, known, judge)]
-    return 1 - min(errors) / total if total else 0.0
+def r_squared(rows: Matrix, split: MaskedSplit) -> float:
+    """Return the R^2 on the test nodes of a ridge regression from `rows`, at the best penalty."""
+    x_train, x_test = np.split(rows, [split.num_train])
+    y_train, y_test = np.split(split.targets, [split.num_train])
+    variance = float(((y_test - y_train.mean(axis=0)) ** 2).sum())
+    errors = [float(((y_test - y) ** 2).sum()) for y in ridge_path(x_train, y_train, x_test)]
+    return 1 - min(errors) / variance if variance else 0.0

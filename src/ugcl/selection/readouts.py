@@ -1,11 +1,10 @@
-"""What the estimators of n look at: the graph's features, read out at every n as UGCL does."""
+"""Readouts of an untrained encoder at every n, which the label-free criteria score."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,76 +16,81 @@ from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.selection.choice import MAX_N
 from ugcl.sparse import SparseMatrix, multiply
+from ugcl.typing import CSRMatrix, Features, NodeIndices
 from ugcl.views import scale_features
 
 Matrix = npt.NDArray[np.float32]
 
-COLUMNS = 128
-"""Leading directions of the features that are looked at."""
+NUM_COMPONENTS = 128
+"""Singular directions of the features that are kept."""
 
 
 @dataclass(frozen=True)
 class Readouts:
-    """A graph's features and its normalised adjacency, to be read out at n = 0, ..., `most`."""
+    """A graph whose features are read out at n = 0, ..., `max_n`."""
 
     graph: Graph
     max_n: int = MAX_N
 
     @cached_property
-    def features(self) -> Any:
-        """X with rows of length 1, sparse where the graph's are."""
+    def features(self) -> Features:
+        """X with rows of L2 norm 1."""
         return scale_features(self.graph.features, "l2")
-
-    def part(self, columns: npt.NDArray[np.bool_], nodes: Any = slice(None)) -> Any:
-        """Some columns of X as they are: rows scaled as a whole would tell of the others."""
-        return self.graph.features[nodes][:, columns]
-
-    def halves(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-        """Whether each column of X is in the first of two random halves; neither is empty."""
-        count = self.graph.num_features
-        first: npt.NDArray[np.bool_] = rng.random(count) < 0.5
-        first[rng.choice(count, 2, replace=False)] = (True, False)
-        return first
 
     @cached_property
     def adjacency(self) -> SparseMatrix:
-        """The normalised adjacency."""
-        return SparseMatrix.from_scipy(
-            normalised_adjacency(self.graph.adjacency, SMOOTHING_SELF_LOOPS), symmetric=True
-        )
+        """The normalised adjacency A."""
+        return smoothing_adjacency(self.graph.adjacency)
 
     @cached_property
     def encoded(self) -> Matrix:
-        """`A X`, an encoder that has learnt nothing, in X's leading directions."""
-        return self.encode(sketch(self.features, COLUMNS))
+        """`A X` with X reduced to its leading singular directions: an untrained encoder."""
+        return self.encode(self.features)
 
-    def encode(self, features: Matrix) -> Matrix:
-        """`A X` of other features."""
-        return (self.adjacency @ torch.from_numpy(features)).numpy()
+    def encode(self, features: Features) -> Matrix:
+        """Return `A X` for other features X, reduced to their leading singular directions."""
+        return (self.adjacency @ torch.from_numpy(reduce_columns(features))).numpy()
 
-    def of(
+    def sample_columns(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Sample half of the columns of X as a mask; neither half is empty."""
+        num_columns = self.graph.num_features
+        mask: npt.NDArray[np.bool_] = rng.random(num_columns) < 0.5
+        mask[rng.choice(num_columns, 2, replace=False)] = (True, False)
+        return mask
+
+    def for_each_n(
         self,
         hidden: Matrix,
-        nodes: npt.NDArray[np.int64] | None = None,
+        nodes: NodeIndices | None = None,
         adjacency: SparseMatrix | None = None,
     ) -> Iterator[Matrix]:
-        """`(H + A^n H) / 2` for n = 0, ..., `most`: all rows, or those of some nodes."""
+        """Yield `(H + A^n H) / 2` for n = 0, ..., `max_n`: all rows, or those of `nodes`.
+
+        Cost: O(nnz(A) D) for each n.
+        """
         matrix = (adjacency or self.adjacency).matrix
         rows = slice(None) if nodes is None else torch.from_numpy(nodes)
         start = torch.from_numpy(hidden)
-        context, other = start.clone(), torch.empty_like(start)
+        context, buffer = start.clone(), torch.empty_like(start)
         for n in range(self.max_n + 1):
             yield ((start[rows] + context[rows]) / 2).numpy()
             if n < self.max_n:
-                multiply(matrix, context, out=other)
-                context, other = other, context
+                multiply(matrix, context, out=buffer)
+                context, buffer = buffer, context
 
 
-def sketch(matrix: Any, columns: int) -> Matrix:
-    """The matrix in about its leading directions, by a randomised method; a narrow one as it is."""
-    if matrix.shape[1] <= columns:
+def smoothing_adjacency(adjacency: CSRMatrix) -> SparseMatrix:
+    """Return the normalised adjacency with the self-loops used for smoothing features."""
+    return SparseMatrix.from_scipy(
+        normalised_adjacency(adjacency, SMOOTHING_SELF_LOOPS), symmetric=True
+    )
+
+
+def reduce_columns(matrix: Features, num_components: int = NUM_COMPONENTS) -> Matrix:
+    """Project onto the leading singular directions (randomised SVD), if there are more columns."""
+    if matrix.shape[1] <= num_components:
         return dense_rows(matrix).astype(np.float32, copy=False)
     left, values, _ = randomized_svd(
-        matrix, min(columns, matrix.shape[0]), n_iter=2, random_state=0
+        matrix, min(num_components, matrix.shape[0]), n_iter=2, random_state=0
     )
     return np.ascontiguousarray(left * values, dtype=np.float32)

@@ -1,14 +1,14 @@
-"""A graph's scopes at a glance: what it is like, and which n each rule would take."""
+"""Survey of a graph: homophily at every n, and the n that each rule selects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse.csgraph import connected_components
 
 from ugcl.graph import Graph
@@ -21,33 +21,34 @@ from ugcl.scope import (
     sparsity,
 )
 from ugcl.selection.choice import MAX_N, Choice
-from ugcl.selection.label_free import BEST, ESTIMATORS, Estimator, estimated
+from ugcl.selection.label_free import CRITERIA, DEFAULT_CRITERION, Criterion, apply_criterion
 from ugcl.selection.paper_rule import (
     Degree,
-    degree_of,
-    entering,
+    bound_degree,
+    bound_inputs,
     paper_rule,
     training_labels_rule,
 )
 from ugcl.selection.readouts import Readouts
+from ugcl.typing import NodeIndices
 
-Curve = list[float | None]
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What `ugcl scope` tells about a graph.
+    """Homophily of a graph and the n that each rule selects, as `ugcl scope` prints them.
 
     Attributes:
         graph: the graph.
-        components: how many connected components it has.
-        largest: how many nodes the largest has.
-        degree: its average degree, 2E/N.
-        bound_degree: the degree that entered Lemma 1.
-        homophily: the share of edges that join one class; None without labels.
-        lower_bound: Lemma 1's expression for n = 1, 2, ...; None without labels.
-        measured: `P_n(i)` as it is; None without labels.
-        choices: what each rule says; those of the paper and of training labels come first.
+        components: number of connected components.
+        largest: number of nodes of the largest component.
+        degree: average degree, 2E/N.
+        bound_degree: degree used in Lemma 1.
+        homophily: edge homophily; None without labels.
+        lower_bound: Lemma 1's bound for n = 1, 2, ...; None without labels.
+        measured: the contextual homophily rates P_n(i); None without labels.
+        choices: the choice of each rule.
     """
 
     graph: Graph
@@ -61,13 +62,12 @@ class Survey:
     choices: tuple[Choice, ...]
 
     def choice(self, rule: str) -> Choice:
-        """What a rule says."""
+        """Return the choice of a rule."""
         return next(choice for choice in self.choices if choice.rule == rule)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data; lists are for n = 1, 2, ..., those of estimators' scores for n = 0, ..."""
-        found = self.measured
-        mean = None if found is None else _curve(found.mean())
+        """Convert to plain data; curves start at n = 1, scores at n = 0."""
+        rates = self.measured
         return {
             "graph": self.graph.name,
             "nodes": self.graph.num_nodes,
@@ -81,16 +81,16 @@ class Survey:
             "sparsity": sparsity(self.graph.adjacency),
             "homophily": self.homophily,
             "lower_bound": self.lower_bound,
-            "measured": mean,
-            "measured_ci95": None if found is None else [_curve(r) for r in found.interval()],
-            "measured_nodes": None if found is None else int(found.sources.size),
-            "dominant": None if found is None else _curve(found.dominant()),
-            "strongly_dominant": None if found is None else _curve(found.strongly_dominant()),
+            "measured": None if rates is None else _curve(rates.mean()),
+            "measured_ci95": None if rates is None else [_curve(ends) for ends in rates.interval()],
+            "measured_nodes": None if rates is None else int(rates.sources.size),
+            "dominant": None if rates is None else _curve(rates.dominant()),
+            "strongly_dominant": None if rates is None else _curve(rates.strongly_dominant()),
             "below_bound": self.below_bound,
             "chosen": {
                 "paper": self.choice("paper").n,
                 "train-labels": self.choice("train-labels").n,
-                "label-free": self.choice(BEST).n,
+                "label-free": self.choice(DEFAULT_CRITERION).n,
             },
             "rules": {
                 choice.rule: {
@@ -104,10 +104,10 @@ class Survey:
 
     @property
     def below_bound(self) -> list[int] | None:
-        """Those n whose measured mean rate lies below Lemma 1's expression: it is no bound there.
+        """The n > 1 whose measured mean rate is below Lemma 1's expression: not a bound there.
 
         At n = 1 the two differ only because one is a mean over edges and the other over nodes.
-        None without labels, and where Lemma 1 is not that of the whole graph, which is measured.
+        None without labels, and if Lemma 1 is computed for a sample: the whole graph is measured.
         """
         if self.measured is None or self.lower_bound is None or self.degree != self.bound_degree:
             return None
@@ -118,38 +118,36 @@ class Survey:
 def survey(
     graph: Graph,
     *,
-    train: npt.NDArray[np.int64] | None = None,
+    train: NodeIndices | None = None,
     sample: int | None = None,
     convention: Degree = "average",
     max_n: int = MAX_N,
-    trained: Mapping[str, tuple[Estimator, str]] = MappingProxyType({}),
-    estimators: Sequence[str] = tuple(ESTIMATORS),
-    tell: Callable[[str], None] = lambda text: None,
+    trained: Mapping[str, tuple[Criterion, str]] = MappingProxyType({}),
+    criteria: Sequence[str] = tuple(CRITERIA),
     progress: Callable[[int, int], None] | None = None,
 ) -> Survey:
-    """Look at a graph.
+    """Measure the homophily of a graph at every n and apply every selection rule.
 
     Args:
-        graph: the graph, with labels or without.
-        train: the nodes whose labels a user has, for the rule from training labels.
-        sample: S, where Lemma 1 is to be that of a random sample of S nodes.
-        convention: which degree enters Lemma 1.
+        graph: the graph, with or without labels.
+        train: nodes whose labels the rule from training labels uses.
+        sample: S, to compute Lemma 1 for a random sample of S nodes.
+        convention: degree used in Lemma 1.
         max_n: the largest n.
-        trained: further estimators, for example `ugcl.study.TRAINED_CRITERIA`.
-        estimators: those without training that are asked; the best must be among them.
-        tell: is told what takes time.
-        progress: is told how many of how many nodes' neighbourhoods have been counted.
+        trained: criteria that train, for example `ugcl.study.TRAINED_CRITERIA`.
+        criteria: names of the criteria without training; must include the default one.
+        progress: called with the number of nodes whose neighbourhoods are counted, and the total.
     """
     adjacency, labels = graph.adjacency, graph.labels
     components, membership = connected_components(adjacency, directed=False)
     homophily = None if labels is None else edge_homophily(adjacency, labels)
-    degree = degree_of(adjacency, sample, convention)
+    degree = bound_degree(adjacency, sample, convention)
     bounds = None
     if homophily is not None and degree > 0:
-        bounds = lower_bounds(*entering(homophily, adjacency, sample, convention), max_n)
+        bounds = lower_bounds(*bound_inputs(homophily, adjacency, sample, convention), max_n)
     measured = None
     if labels is not None and graph.num_classes:
-        tell("counting neighbourhoods")
+        logger.info("counting neighbourhoods")
         measured = contextual_homophily(adjacency, labels, max_n, progress=progress)
     choices = [
         paper_rule(adjacency, labels, sample=sample, convention=convention, max_n=max_n),
@@ -158,12 +156,9 @@ def survey(
         ),
     ]
     readouts = Readouts(graph, max_n)
-    for name in estimators:
-        tell(f"asking {name}")
-        choices.append(estimated(readouts, name))
-    for name in trained:
-        tell(f"asking {name}")
-        choices.append(estimated(readouts, name, trained))
+    for name in (*criteria, *trained):
+        logger.info("scoring n by %s", name)
+        choices.append(apply_criterion(readouts, name, {**CRITERIA, **trained}))
     return Survey(
         graph,
         int(components),
@@ -177,5 +172,5 @@ def survey(
     )
 
 
-def _curve(values: Any) -> Curve:
+def _curve(values: Iterable[float]) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]

@@ -1,4 +1,4 @@
-"""Studies: results as data, beside the figures that the paper publishes."""
+"""Studies: accuracy over seeds, paired comparisons, scopes; and the paper's published figures."""
 
 from ugcl.study.accuracy import accuracy_study, protocols_of
 from ugcl.study.paired import paired_study

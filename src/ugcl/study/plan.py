@@ -1,38 +1,37 @@
-"""What a study trains and where it keeps it: the part that all studies share."""
+"""The runs of a study: which are trained, and where they are stored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ugcl._utils.errors import UGCLError
-from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, method_named
-from ugcl.runs import Reporter, Run, new_config, open_run, train_run
-from ugcl.runs.config import RunConfig
+from ugcl.engine import Callback
+from ugcl.methods import DEFAULT_PRESET, get_method
+from ugcl.runs import Prepared, Run, open_run, prepare, train_run
 from ugcl.study.variant import Variant
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A graph, variants and seeds to train, and who is told about it.
+    """A graph, a method, and the variants and seeds to train.
 
     Attributes:
         graph: a data set's name or a path.
-        out: the JSON file of the result, written as it grows.
-        runs: the folder that keeps the run folders.
+        out: the JSON file of the result, written after every score.
+        runs: the folder of the run folders.
         method: the method's name.
-        variants: which presets, and what is changed in them.
-        seeds: how many training seeds, from 0.
-        splits: how many random splits each run is scored on.
-        command: the command that makes the result, to stand beside it.
+        variants: presets, with settings that differ from them.
+        seeds: number of training seeds, from 0.
+        splits: number of random splits that each run is scored on.
+        command: the command line that makes the result, recorded in it.
         data_root: the folder of raw data sets.
         device: where to compute.
-        threads: threads on the CPU.
-        reporter: who is told about the training of a run, given its title.
-        tell: is told what else takes time.
-        should_stop: asked after every epoch and every score.
+        threads: CPU threads.
+        callbacks: from the title of a run to its training callbacks.
+        should_stop: called between runs and scores; True ends the study.
     """
 
     graph: str
@@ -46,56 +45,52 @@ class Plan:
     data_root: str | None = None
     device: str = "auto"
     threads: int | None = None
-    reporter: Callable[[str], Reporter | None] = lambda title: None
-    tell: Callable[[str], None] = lambda text: None
+    callbacks: Callable[[str], Sequence[Callback]] = lambda title: ()
     should_stop: Callable[[], bool] = lambda: False
 
-    def configure(self, variant: Variant, seed: int) -> tuple[RunConfig, Graph]:
-        """The configuration of a run, and its graph."""
-        return new_config(
+    def prepare(self, variant: Variant, seed: int) -> Prepared:
+        """Load the graph and resolve the settings of a run."""
+        return prepare(
             self.graph,
             method=self.method,
             preset=variant.preset,
-            given=variant.changes,
+            params=variant.params,
             seed=seed,
             data_root=self.data_root,
             device=self.device,
             threads=self.threads,
-            tell=self.tell,
         )
 
-    def train(self, variant: Variant, seed: int) -> Run | None:
-        """The run, trained to its end; None if somebody asked to stop."""
-        config, loaded = self.configure(variant, seed)
+    def train(self, variant: Variant, seed: int, prepared: Prepared | None = None) -> Run | None:
+        """Train a run, or continue it; None if the study or the training was stopped."""
+        if self.should_stop():
+            return None
+        prepared = prepared or self.prepare(variant, seed)
         folder = self.runs / f"{self.method}-{variant}-{seed}".replace(":", "+")
-        run = open_run(folder, config, loaded, resume=True)
-        title = self.title(variant, seed)
-        train_run(run, loaded, reporter=self.reporter(title), should_stop=self.should_stop)
+        run = open_run(folder, prepared, resume=True)
+        train_run(run, prepared, self.callbacks(self.title(variant, seed)))
         return run if run.finished and not self.should_stop() else None
 
-    def require_embeddings(self, what: str, *, scopes: bool = False) -> None:
-        """Refuse a method whose embeddings cannot be probed on any split, or have no scope.
-
-        Args:
-            what: the option that asks for it.
-            scopes: whether scopes of training and readout are needed.
-        """
-        method = method_named(self.method)
+    def require_embeddings(self, *, readout_scope: bool = False) -> None:
+        """Refuse a supervised method and, where it is needed, a method without a readout scope."""
+        method = get_method(self.method)
         if method.supervised:
             raise UGCLError(
-                f"{what} probes embeddings on many splits, and {method.name} has learned from "
-                "labels that these test: leave it out, or use ugcl evaluate --against"
+                f"this study probes embeddings on many splits, but {method.name} learns from "
+                "labels that these test: use another `method`, or ugcl evaluate --against"
             )
-        if scopes and "readout_scope" not in method.options():
+        if readout_scope and "readout_scope" not in method.params:
             raise UGCLError(
-                f"{what} needs a scope of the readout, and {method.name} has none: name another "
-                "--method"
+                f"this study varies the readout scope, but {method.name} has none: use another "
+                "`method`"
             )
 
     def title(self, variant: Variant, seed: int) -> str:
-        """What a run is called in progress reports."""
+        """Return the title of a run in progress messages."""
         return f"{self.method} on {self.graph}, {variant}, seed {seed}"
 
-    def commands(self, known: list[str]) -> list[str]:
-        """The commands that made the result so far, with this one."""
-        return [*known, *([self.command] if self.command and self.command not in known else [])]
+    def commands(self, stored: Mapping[str, Any] | None) -> list[str]:
+        """Return the commands of the stored result, with this one."""
+        commands: list[str] = [] if stored is None else list(stored["commands"])
+        new = self.command and self.command not in commands
+        return [*commands, self.command] if new else commands

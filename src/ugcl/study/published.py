@@ -1,4 +1,4 @@
-"""The figures that the paper publishes, as data."""
+"""The paper's published figures."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 @cache
 def published() -> dict[str, Any]:
-    """Every figure of the paper: `published.json` says what each is."""
+    """Return the contents of `published.json`, which describes each of its tables."""
     text = (resources.files("ugcl.study") / "published.json").read_text("utf-8")
     figures: dict[str, Any] = json.loads(text)
     return figures
 
 
 def published_accuracy(method: str, graph: str) -> tuple[float, float | None] | None:
-    """Mean and deviation of a method's test accuracy on a data set, or None if not published.
+    """Return mean and deviation of a method's test accuracy on a data set; None if unpublished.
 
-    `published_where` tells where it stands.
+    `published_where` returns where it was published.
     """
     main, ablation = published()["node_classification"], published()["ablation"]
     for table in (main, {**main, "rows": main["commented_out_in_the_source"]}, ablation):
@@ -32,6 +32,6 @@ def published_accuracy(method: str, graph: str) -> tuple[float, float | None] | 
 
 
 def published_where(method: str) -> str:
-    """Where the figures of a method stand, in words that follow its name."""
+    """Return where the figures of a method were published, as a phrase after its name."""
     unprinted = method in published()["node_classification"]["commented_out_in_the_source"]
     return "in the paper's source, not printed" if unprinted else "as published"

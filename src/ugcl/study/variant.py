@@ -1,4 +1,4 @@
-"""A variant: a preset with changes, as a study names it, such as `fast:sampling=ball,scope=3`."""
+"""Variants: a preset with some settings changed, such as `fast:sampling=ball,scope=3`."""
 
 from __future__ import annotations
 
@@ -8,44 +8,41 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.suggest import unknown
-from ugcl.methods import method_named
+from ugcl.methods import get_method
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A preset and what is changed in it.
+    """A preset and the settings that differ from it.
 
     Attributes:
         preset: the preset's name.
-        changes: the settings that differ from it.
+        params: the settings that differ from it.
     """
 
     preset: str
-    changes: Mapping[str, Any]
+    params: Mapping[str, Any]
 
     @classmethod
     def parse(cls, text: str, method: str = "ugcl") -> Variant:
-        """From text: a preset's name, then, after a colon, NAME=VALUE pairs between commas."""
-        known = method_named(method)
-        preset, _, listed = text.partition(":")
-        if preset not in known.presets:
-            raise UGCLError(unknown("preset of settings", preset, known.presets))
-        pairs = list(filter(None, listed.split(",")))
-        options = known.options(dict(pair.partition("=")[::2] for pair in pairs))
-        changes = {}
-        for pair in pairs:
+        """Parse text: a preset's name, then, after a colon, NAME=VALUE pairs between commas."""
+        declared = get_method(method).params
+        preset, _, pairs = text.partition(":")
+        get_method(method).preset(preset)
+        params = {}
+        for pair in filter(None, pairs.split(",")):
             name, equals, value = pair.partition("=")
             name = name.strip().replace("-", "_")
             if not equals:
                 raise UGCLError(
-                    f"'{pair}' in '{text}' is not a change of a setting: write it as NAME=VALUE, "
-                    "for example fast:sampling=ball,temperature=0.2"
+                    f"'{pair}' in '{text}' is not a setting: write it as NAME=VALUE, for example "
+                    "fast:sampling=ball,temperature=0.2"
                 )
-            if name not in options:
-                raise UGCLError(unknown("setting", name, options))
-            changes[name] = options[name].value(name, value.strip())
-        return cls(preset, changes)
+            if name not in declared:
+                raise UGCLError(unknown("setting", name, declared))
+            params[name] = declared[name].value(f"`{name}`", value.strip())
+        return cls(preset, params)
 
     def __str__(self) -> str:
-        changes = ",".join(f"{name}={value}" for name, value in self.changes.items())
-        return f"{self.preset}:{changes}" if changes else self.preset
+        params = ",".join(f"{name}={value}" for name, value in self.params.items())
+        return f"{self.preset}:{params}" if params else self.preset

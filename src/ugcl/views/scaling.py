@@ -1,63 +1,64 @@
-"""How features are scaled before an encoder sees them."""
+"""Feature scaling, and powers of the adjacency times the features."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-FeatureScaling = Literal["none", "row", "l2", "tfidf"]
+from ugcl.typing import CSRMatrix, Features, FeatureScaling
 
-CROWDED = 0.15
-"""The share of entries that are not zero above which X is dense rather than sparse."""
+MAX_DENSITY = 0.15
+"""The fraction of non-zero entries above which X is stored dense."""
 
 
 def scale_features(
-    features: Any, scaling: FeatureScaling, column_weights: npt.NDArray[np.float32] | None = None
-) -> Any:
-    """X as it is, with rows of L1 or L2 length 1, or as TF-IDF; rows of zeros stay zeros.
+    features: Features, scaling: FeatureScaling, idf: npt.NDArray[np.float32] | None = None
+) -> Features:
+    """Scale X: `none`, rows of L1 norm 1 (`row`), rows of L2 norm 1 (`l2`), or TF-IDF.
 
-    Sparse stays sparse.
+    Rows of zeros stay zeros; sparse stays sparse.
 
     Args:
         features: X, N x D.
         scaling: which scaling.
-        column_weights: for TF-IDF, the weights of the graph that was trained on; by default those
-            of X itself.
+        idf: the weights of TF-IDF, by default those of X itself; pass those of the training graph
+            to scale another graph.
     """
     if scaling == "none":
         return features
     if scaling == "tfidf":
-        weights = inverse_frequency(features) if column_weights is None else column_weights
+        weights = idf_weights(features) if idf is None else idf
         features = features @ sp.diags_array(weights, format="csr")
     return normalize(features, norm="l1" if scaling == "row" else "l2")
 
 
-def dense_if_crowded(matrix: Any) -> Any:
-    """A sparse matrix of which more than `CROWDED` is not zero, made dense; others as they are.
+def densify(matrix: Features) -> Features:
+    """Convert a sparse matrix with more than `MAX_DENSITY` non-zeros to an array.
 
     Dense products do many times as many operations in a second as sparse ones.
     """
-    crowded = sp.issparse(matrix) and matrix.nnz > CROWDED * np.prod(matrix.shape)
-    return matrix.toarray() if crowded else matrix
+    dense = sp.issparse(matrix) and matrix.nnz > MAX_DENSITY * np.prod(matrix.shape)
+    return matrix.toarray() if dense else matrix
 
 
-def smoothed(adjacency: Any, matrix: Any, steps: Sequence[int]) -> Iterator[tuple[int, Any]]:
-    """`A^k matrix` for each k of ascending steps; dense once that is smaller."""
-    done = 0
-    for k in steps:
-        for _ in range(k - done):
-            matrix = dense_if_crowded(adjacency @ matrix)
-        done = k
-        yield k, matrix
+def smooth_features(
+    adjacency: CSRMatrix, features: Features, powers: Sequence[int]
+) -> Iterator[tuple[int, Features]]:
+    """Yield k and `A^k X` for each of the ascending powers; dense once that is smaller."""
+    previous = 0
+    for k in powers:
+        for _ in range(k - previous):
+            features = densify(adjacency @ features)
+        previous = k
+        yield k, features
 
 
-def inverse_frequency(features: Any) -> npt.NDArray[np.float32]:
-    """TF-IDF's weight of each column: `1 + log((1 + N) / (1 + number of nodes that have it))`."""
+def idf_weights(features: Features) -> npt.NDArray[np.float32]:
+    """Return TF-IDF's weight of each column: `1 + log((1 + N) / (1 + document frequency))`."""
     frequency = np.asarray((features != 0).sum(axis=0)).ravel()
     weights: npt.NDArray[np.float64] = 1 + np.log((1 + features.shape[0]) / (1 + frequency))
     return weights.astype(np.float32)

@@ -1,175 +1,180 @@
-"""The views of training: small subgraphs around some nodes, side by side."""
+"""Small subgraphs around sampled nodes as one batch: SubG-Con's view."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from ugcl.scope import nearest, normalised_adjacency, pagerank_coefficients
+from ugcl._utils.memo import cached_on
+from ugcl.scope import normalised_adjacency, pagerank_coefficients, top_k_diffusion
 from ugcl.sparse import SparseMatrix
-from ugcl.views.sampling import Nodes, row_entries
-from ugcl.views.scaling import dense_if_crowded
-from ugcl.views.view import Sample, View, ViewSampler, features_on, rows_on
+from ugcl.typing import CSRMatrix, Device, Features, NodeIndices
+from ugcl.views.node_sampling import row_entries
+from ugcl.views.sampler import Sample, ViewSampler
+from ugcl.views.scaling import densify
+from ugcl.views.view import View, features_to, rows_to
 
 CHUNK = 4096
-"""Nodes whose subgraphs are cut out at a time."""
+"""Subgraphs that are extracted at a time."""
 
 
 @dataclass(frozen=True)
 class Subgraphs:
-    """A subgraph for every node, all of them one after the other.
+    """A subgraph around every node, concatenated.
 
-    A *slot* is a place of a node in a subgraph. The slots of node v's subgraph are those from
+    A *slot* is the position of a node in a subgraph. The slots of the subgraph of node v are
     `starts[v]` to `starts[v + 1]`, and the first of them is v itself.
 
     Attributes:
-        starts: where each subgraph begins.
+        starts: the first slot of each subgraph, and the number of slots.
         nodes: the node of each slot.
-        edges: the adjacency of slots, CSR: two are joined if they are in one subgraph and their
-            nodes are joined.
+        edges: the adjacency of the slots; slots are connected if they are in one subgraph and
+            their nodes are connected.
     """
 
-    starts: Nodes
-    nodes: Nodes
-    edges: Any
+    starts: NodeIndices
+    nodes: NodeIndices
+    edges: CSRMatrix
 
     @classmethod
-    def of(cls, adjacency: Any, size: int, teleport: float) -> Subgraphs:
-        """For each node itself and the `size - 1` others that matter most to it, with their edges.
+    def of(cls, adjacency: CSRMatrix, size: int, teleport: float) -> Subgraphs:
+        """Return for each node the node and its `size - 1` most important others.
 
-        What matters is personalised PageRank, row v of `alpha (I - (1 - alpha) A D^-1)^-1`; there
-        are fewer where fewer are within reach.
+        Importance is personalised PageRank, row v of `alpha (I - (1 - alpha) A D^-1)^-1`; a
+        subgraph is smaller where fewer nodes can be reached.
         """
-        found, values = nearest(adjacency, pagerank_coefficients(teleport), size, power=1)
-        members = _itself_first(found, values > 0)
+        neighbours, values = top_k_diffusion(
+            adjacency, pagerank_coefficients(teleport), size, power=1
+        )
+        members = _centre_first(neighbours, values > 0)
         starts = np.concatenate([[0], np.cumsum((members >= 0).sum(axis=1))])
-        nodes = members[members >= 0]
-        return cls(starts, nodes, _joined(adjacency, members))
+        return cls(starts, members[members >= 0], _slot_edges(adjacency, members))
 
-    def around(self, centres: Nodes) -> tuple[Nodes, Any, Nodes]:
-        """The subgraphs of some nodes: nodes of slots, adjacency of slots, where each begins."""
+    def around(self, centres: NodeIndices) -> tuple[NodeIndices, CSRMatrix, NodeIndices]:
+        """Return the subgraphs of some nodes: nodes and adjacency of their slots, their starts."""
         counts = self.starts[centres + 1] - self.starts[centres]
         begins = np.cumsum(counts) - counts
-        skipped = np.repeat(self.starts[centres] - begins, counts)
-        slots = skipped + np.arange(skipped.size)
+        shift = np.repeat(self.starts[centres] - begins, counts)
+        slots = shift + np.arange(shift.size)
         positions, entries = row_entries(self.edges, slots)
-        columns = self.edges.indices[positions] - np.repeat(skipped, entries)
-        bounds = np.concatenate([[0], np.cumsum(entries)])
+        columns = self.edges.indices[positions] - np.repeat(shift, entries)
+        indptr = np.concatenate([[0], np.cumsum(entries)])
         shape = slots.size, slots.size
-        edges = sp.csr_array((self.edges.data[positions], columns, bounds), shape=shape)
+        edges = sp.csr_array((self.edges.data[positions], columns, indptr), shape=shape)
         return self.nodes[slots], edges, begins
 
 
 class SubgraphSampler(ViewSampler):
-    """One view: the subgraphs of some random nodes, each by itself, side by side.
-
-    Only these nodes, the centres, are compared with their contexts.
+    """One view: the subgraphs of sampled nodes as a batch of graphs; these nodes are the anchors.
 
     Args:
-        subgraphs: of all nodes.
-        features: X, scaled, dense or CSR; it is held once.
-        count: how many nodes are drawn in every epoch.
-        self_loops: weight of the self-loops in the normalisation, which is each subgraph's own.
-        seed: the training seed.
-        device: where the views are used.
+        count: how many nodes are sampled in every step, or "all".
+        size: nodes of a subgraph at most.
+        teleport: restart probability of the PageRank that chooses them.
+        self_loops: weight of the self-loops in the normalisation of each subgraph.
     """
 
     def __init__(
-        self,
-        subgraphs: Subgraphs,
-        features: Any,
-        *,
-        count: int,
-        self_loops: float,
-        seed: int,
-        device: torch.device | str = "cpu",
+        self, *, count: int | Literal["all"], size: int, teleport: float, self_loops: float
     ) -> None:
-        self.subgraphs, self.features = subgraphs, dense_if_crowded(features)
-        self.count, self.self_loops, self.seed, self.device = count, self_loops, seed, device
+        self.count, self.size, self.teleport = count, size, teleport
+        self.self_loops = self_loops
 
-    def draw(self, rng: np.random.Generator) -> Sample:
-        """Draw centres. Cost: O(N) to draw them, else that of their subgraphs alone."""
-        size = self.subgraphs.starts.size - 1
-        centres = np.sort(rng.choice(size, self.count, replace=False, shuffle=False))
+    def setup(self, adjacency: CSRMatrix, features: Features, device: Device) -> None:
+        """Find the subgraphs of all nodes."""
+        self.subgraphs = self._subgraphs(adjacency)
+        self.features, self.device = densify(features), device
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Sample anchors. Cost: O(N), and that of their subgraphs."""
+        num_nodes = self.subgraphs.starts.size - 1
+        count = num_nodes if self.count == "all" else self.count
+        centres = np.sort(rng.choice(num_nodes, count, replace=False, shuffle=False))
         nodes, edges, begins = self.subgraphs.around(centres)
         normalised = normalised_adjacency(edges, self.self_loops)
         counts = np.diff(begins, append=nodes.size)
-        seen, places = np.unique(nodes, return_inverse=True)
+        distinct, columns = np.unique(nodes, return_inverse=True)
+        graph_ids = np.repeat(np.arange(centres.size), counts)
         view = View(
-            adjacency=_from_nodes(normalised, places, seen.size, self.device),
-            features=rows_on(self.features[seen], self.device),
+            adjacency=_merge_columns(normalised, columns, distinct.size, self.device),
+            features=rows_to(self.features[distinct], self.device),
             aggregated=None,
-            steps=SparseMatrix.from_scipy(normalised, symmetric=True, device=self.device),
-            pieces=torch.from_numpy(np.repeat(np.arange(centres.size), counts)).to(self.device),
-            centres=torch.from_numpy(begins).to(self.device),
+            propagation=SparseMatrix.from_scipy(normalised, symmetric=True, device=self.device),
+            graph_ids=torch.from_numpy(graph_ids).to(self.device),
+            anchors=torch.from_numpy(begins).to(self.device),
         )
-        return Sample((view,), rng)
+        return Sample((view,))
+
+    def inference_views(
+        self, adjacency: CSRMatrix, features: Features, device: Device
+    ) -> tuple[View, ...]:
+        """Return the view in which each node is encoded within its own subgraph.
+
+        Contexts of the readout are those of the graph itself.
+        """
+        subgraphs = self._subgraphs(adjacency)
+        normalised = normalised_adjacency(subgraphs.edges, self.self_loops)
+        centres, num_nodes = subgraphs.starts[:-1], adjacency.shape[0]
+        matrix = _merge_columns(normalised[centres], subgraphs.nodes, num_nodes, device)
+        steps = normalised_adjacency(adjacency, self.self_loops)
+        propagation = SparseMatrix.from_scipy(steps, symmetric=True, device=device)
+        columns = features_to(features, device)
+        if isinstance(columns, SparseMatrix):
+            return (View(matrix, columns, None, propagation),)
+        return (View(matrix, None, matrix @ columns, propagation),)
+
+    def _subgraphs(self, adjacency: CSRMatrix) -> Subgraphs:
+        """Return the subgraphs, which are cached with the graph."""
+        key = "subgraphs", self.size, self.teleport
+        return cached_on(adjacency, key, lambda: Subgraphs.of(adjacency, self.size, self.teleport))
 
 
-def centre_view(
-    subgraphs: Subgraphs,
-    adjacency: Any,
-    features: Any,
-    self_loops: float,
-    device: torch.device | str = "cpu",
-) -> View:
-    """The graph in which each node sees what it sees in its own subgraph, by one convolution.
-
-    The contexts are those of the graph itself.
-    """
-    normalised = normalised_adjacency(subgraphs.edges, self_loops)
-    centres, size = subgraphs.starts[:-1], adjacency.shape[0]
-    steps = normalised_adjacency(adjacency, self_loops)
-    held = _from_nodes(normalised[centres], subgraphs.nodes, size, device)
-    columns = features_on(features, device)
-    walked = SparseMatrix.from_scipy(steps, symmetric=True, device=device)
-    if isinstance(columns, SparseMatrix):
-        return View(held, columns, None, walked)
-    return View(held, None, held @ columns, walked)
-
-
-def _from_nodes(slots: Any, nodes: Nodes, size: int, device: torch.device | str) -> SparseMatrix:
-    """A matrix with a column for each slot, made one with a column for each node."""
-    by_node = sp.csr_array((slots.data, nodes[slots.indices], slots.indptr), (slots.shape[0], size))
+def _merge_columns(
+    slots: CSRMatrix, nodes: NodeIndices, num_nodes: int, device: Device
+) -> SparseMatrix:
+    """Turn a matrix with a column for each slot into one with a column for each node."""
+    shape = slots.shape[0], num_nodes
+    by_node = sp.csr_array((slots.data, nodes[slots.indices], slots.indptr), shape)
     return SparseMatrix.from_scipy(by_node, device=device)
 
 
-def _itself_first(found: npt.NDArray[np.int32], real: npt.NDArray[np.bool_]) -> Nodes:
-    """Members of each node's subgraph, at first itself; -1 where there are fewer."""
-    size, count = found.shape
-    own = np.arange(size)[:, None]
-    others = np.where(real & (found != own), found, -1)
+def _centre_first(neighbours: npt.NDArray[np.int32], reached: npt.NDArray[np.bool_]) -> NodeIndices:
+    """Return the members of each subgraph, first its centre; -1 where there are fewer."""
+    num_nodes, count = neighbours.shape
+    centre = np.arange(num_nodes)[:, None]
+    others = np.where(reached & (neighbours != centre), neighbours, -1)
     order = np.argsort(others < 0, axis=1, kind="stable")[:, : count - 1]
-    return np.hstack([own, np.take_along_axis(others, order, axis=1)]).astype(np.int64)
+    return np.hstack([centre, np.take_along_axis(others, order, axis=1)]).astype(np.int64)
 
 
-def _joined(adjacency: Any, members: Nodes) -> Any:
-    """The adjacency of slots; some thousand subgraphs at a time."""
+def _slot_edges(adjacency: CSRMatrix, members: NodeIndices) -> CSRMatrix:
+    """Return the adjacency of the slots, computed for `CHUNK` subgraphs at a time."""
     parts = [
-        _joined_part(adjacency, members[start : start + CHUNK])
+        _slot_edges_of(adjacency, members[start : start + CHUNK])
         for start in range(0, members.shape[0], CHUNK)
     ]
     return sp.block_diag(parts, format="csr")
 
 
-def _joined_part(adjacency: Any, members: Nodes) -> Any:
-    """Look each neighbour of each slot up among the members of the slot's subgraph."""
-    size = adjacency.shape[0]
+def _slot_edges_of(adjacency: CSRMatrix, members: NodeIndices) -> CSRMatrix:
+    """Look up each neighbour of each slot among the members of the slot's subgraph."""
+    num_nodes = adjacency.shape[0]
     graphs, places = np.nonzero(members >= 0)
     nodes = members[graphs, places]
-    keys = graphs * size + nodes
+    keys = graphs * num_nodes + nodes
     order = np.argsort(keys)
     positions, counts = row_entries(adjacency, nodes)
-    wanted = np.repeat(graphs * size, counts) + adjacency.indices[positions]
-    at = np.minimum(np.searchsorted(keys, wanted, sorter=order), keys.size - 1)
-    there = keys[order[at]] == wanted
-    rows = np.repeat(np.arange(nodes.size), counts)[there]
-    values = adjacency.data[positions[there]]
-    joined = sp.csr_array((values, (rows, order[at[there]])), shape=(nodes.size, nodes.size))
-    joined.sort_indices()
-    return joined
+    neighbour_keys = np.repeat(graphs * num_nodes, counts) + adjacency.indices[positions]
+    at = np.minimum(np.searchsorted(keys, neighbour_keys, sorter=order), keys.size - 1)
+    inside = keys[order[at]] == neighbour_keys
+    rows = np.repeat(np.arange(nodes.size), counts)[inside]
+    values = adjacency.data[positions[inside]]
+    shape = nodes.size, nodes.size
+    edges = sp.csr_array((values, (rows, order[at[inside]])), shape=shape)
+    edges.sort_indices()
+    return edges

@@ -1,11 +1,9 @@
-"""A view: the adjacency and the features that an encoder convolves."""
+"""A view: the adjacency and the features that an encoder sees."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,161 +12,133 @@ from torch import Tensor
 
 from ugcl.scope import Scope
 from ugcl.sparse import SparseMatrix
-from ugcl.views.scaling import dense_if_crowded
+from ugcl.typing import CSRMatrix, Device, Features
+from ugcl.views.scaling import densify
 
 
 @dataclass(frozen=True)
 class View:
-    """A normalised adjacency and the features that go with it, ready to be convolved.
+    """A normalised adjacency and its features, ready for graph convolution.
 
     Attributes:
-        adjacency: the normalised adjacency, S x S, or S x N where rows are places of the N nodes.
-        features: X, sparse or dense, with a row for each column of the adjacency; None where
-            `aggregated` is held instead.
-        aggregated: A X, S x D, where X is dense and convolved more than once: all encoders share
-            it, and it has no gradient.
-        steps: the matrix whose powers are contexts, S x S: the adjacency, or another of the same
-            nodes and edges.
-        mask: D numbers that columns of X are multiplied by; None for ones.
-        pieces: where several graphs stand side by side, the number of each row's graph.
-        centres: the rows that are compared with their contexts; None for all.
+        adjacency: the normalised adjacency, S x S; S x N where several rows belong to one of N
+            nodes.
+        features: X, sparse or dense, one row for each column of the adjacency; None where
+            `aggregated` replaces it.
+        aggregated: A X, S x D, where X is dense and convolved more than once; it has no gradient.
+        propagation: the matrix whose powers give the contexts, S x S: the adjacency, or another
+            matrix of the same nodes.
+        feature_mask: D factors of the columns of X; None for ones.
+        graph_ids: where the view is a batch of graphs, the graph of each row; else None.
+        anchors: the rows that the loss compares with their contexts; None for all.
     """
 
     adjacency: SparseMatrix
     features: SparseMatrix | Tensor | None
     aggregated: Tensor | None
-    steps: SparseMatrix
-    mask: Tensor | None = None
-    pieces: Tensor | None = None
-    centres: Tensor | None = None
+    propagation: SparseMatrix
+    feature_mask: Tensor | None = None
+    graph_ids: Tensor | None = None
+    anchors: Tensor | None = None
 
     @classmethod
     def of(
         cls,
-        adjacency: Any,
-        features: Any,
-        device: torch.device | str = "cpu",
+        adjacency: CSRMatrix,
+        features: Features | SparseMatrix | Tensor,
+        device: Device = "cpu",
         *,
-        steps: Any = None,
-        raw: bool = False,
+        propagation: CSRMatrix | None = None,
+        keep_features: bool = False,
     ) -> View:
-        """View of a normalised SciPy adjacency and of features, SciPy sparse or dense.
+        """Return the view of a normalised adjacency and of features.
 
         Args:
-            adjacency: the normalised adjacency.
-            features: X; or what `features_on` made of it, which several views can share.
-            device: where it is used.
-            steps: the symmetric matrix whose powers are contexts, if that is not the adjacency.
-            raw: whether X itself is needed, also where it is dense.
+            adjacency: the normalised adjacency, symmetric.
+            features: X, or the result of `features_to`, which several views can share.
+            device: where the view is used.
+            propagation: the symmetric matrix whose powers give the contexts; by default the
+                adjacency.
+            keep_features: keep X itself where it is dense, too.
         """
-        held = SparseMatrix.from_scipy(adjacency, symmetric=True, device=device)
-        walked = held
-        if steps is not None:
-            walked = SparseMatrix.from_scipy(steps, symmetric=True, device=device)
-        columns = features_on(features, device)
+        matrix = SparseMatrix.from_scipy(adjacency, symmetric=True, device=device)
+        steps = matrix
+        if propagation is not None:
+            steps = SparseMatrix.from_scipy(propagation, symmetric=True, device=device)
+        columns = features_to(features, device)
         if isinstance(columns, SparseMatrix):
-            return cls(held, columns, None, walked)
-        return cls(held, columns if raw else None, held @ columns, walked)
+            return cls(matrix, columns, None, steps)
+        return cls(matrix, columns if keep_features else None, matrix @ columns, steps)
 
     @property
     def num_features(self) -> int:
-        """Columns of X."""
-        held = self.aggregated if self.features is None else self.features
-        assert held is not None
-        return held.shape[1]
+        """D, the number of columns of X."""
+        columns = self.aggregated if self.features is None else self.features
+        assert columns is not None
+        return columns.shape[1]
 
     def convolve(self, weight: Tensor) -> Tensor:
-        """`A X W`: as `(A X) W` where that is held, else as `A (X W)`.
+        """Return `A X W`: `(A X) W` where A X is stored, else `A (X W)`.
 
-        A mask of columns of X is one of rows of W, which are fewer numbers.
+        The feature mask is applied to the rows of W, which are fewer numbers than X.
         """
-        weight = self.masked(weight)
+        weight = self.mask_weight(weight)
         if self.aggregated is not None:
             return self.aggregated @ weight
         assert self.features is not None
         return self.adjacency @ (self.features @ weight)
 
     def linear(self, weight: Tensor) -> Tensor:
-        """`X W`, without the graph."""
+        """Return `X W`, which does not depend on the edges."""
         assert self.features is not None
-        return self.features @ self.masked(weight)
+        return self.features @ self.mask_weight(weight)
 
     def contexts(self, scope: Scope) -> Callable[[Tensor], Tensor]:
-        """From H of this view to the contexts of its nodes."""
-        return scope.on(self.steps, self.pieces)
+        """Return the function from H of this view to the contexts of its nodes."""
+        return scope.on(self.propagation, self.graph_ids)
 
-    def compared(self, rows: Tensor) -> Tensor:
-        """The rows that are compared with their contexts."""
-        return rows if self.centres is None else rows[self.centres]
+    def select_anchors(self, rows: Tensor) -> Tensor:
+        """Return the rows of the anchors."""
+        return rows if self.anchors is None else rows[self.anchors]
 
-    def masked(self, weight: Tensor) -> Tensor:
-        """W with the rows of masked columns of X set to zero."""
-        return weight if self.mask is None else self.mask[:, None] * weight
+    def mask_weight(self, weight: Tensor) -> Tensor:
+        """Return W with the rows of masked features set to zero."""
+        return weight if self.feature_mask is None else self.feature_mask[:, None] * weight
 
 
-def side_by_side(
-    adjacencies: Sequence[Any], features: Any, device: torch.device | str, *, raw: bool = False
+def views_of(
+    adjacencies: Sequence[CSRMatrix],
+    features: Features,
+    device: Device,
+    *,
+    keep_features: bool = False,
 ) -> tuple[View, ...]:
-    """Views by several matrices of the same nodes, in all of which contexts are of the first.
+    """Return one view for each matrix of the same nodes; contexts use the first in all of them.
 
     Args:
-        adjacencies: symmetric SciPy matrices, the first of them the normalised adjacency.
-        features: X, which they share.
-        device: where they are used.
-        raw: as for `View.of`.
+        adjacencies: symmetric matrices, the first of them the normalised adjacency.
+        features: X, which the views share.
+        device: where the views are used.
+        keep_features: as for `View.of`.
     """
-    held = features_on(features, device)
-    views = [View.of(adjacency, held, device, raw=raw) for adjacency in adjacencies]
-    return tuple(replace(view, steps=views[0].steps) for view in views)
+    columns = features_to(features, device)
+    views = [
+        View.of(matrix, columns, device, keep_features=keep_features) for matrix in adjacencies
+    ]
+    return tuple(replace(view, propagation=views[0].propagation) for view in views)
 
 
-def features_on(features: Any, device: torch.device | str) -> SparseMatrix | Tensor:
-    """X on a device, sparse where few of its entries are not zero; as it is if it is there."""
+def features_to(
+    features: Features | SparseMatrix | Tensor, device: Device
+) -> SparseMatrix | Tensor:
+    """Copy X to a device, sparse where few of its entries are not zero."""
     if isinstance(features, SparseMatrix | Tensor):
         return features
-    return rows_on(dense_if_crowded(features), device)
+    return rows_to(densify(features), device)
 
 
-def rows_on(features: Any, device: torch.device | str) -> SparseMatrix | Tensor:
-    """X, or some rows of it, on a device: sparse if it is sparse."""
+def rows_to(features: Features, device: Device) -> SparseMatrix | Tensor:
+    """Copy rows of X to a device; sparse rows stay sparse."""
     if sp.issparse(features):
         return SparseMatrix.from_scipy(features, device=device)
     return torch.from_numpy(np.array(features)).to(device)
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What an epoch sees.
-
-    Attributes:
-        views: the views; the context of each is taken in the next, and that of the last in the
-            first, so that of a single view in itself.
-        rng: the source of the epoch's further randomness.
-        corrupted: for each view one of which no row belongs to any context; none where others are
-            not needed.
-        edges: the two ends of each edge of the graph, once for both directions, where an objective
-            asks which nodes are joined.
-    """
-
-    views: tuple[View, ...]
-    rng: np.random.Generator
-    corrupted: tuple[View, ...] = ()
-    edges: tuple[Tensor, Tensor] | None = None
-
-
-class ViewSampler(ABC):
-    """The views of training, drawn anew in every epoch.
-
-    They are a function of the seed and the epoch alone, so a run that was interrupted needs no
-    state of a random number generator to go on as if it had not been.
-    """
-
-    seed: int
-
-    def rng(self, epoch: int) -> np.random.Generator:
-        """The source of randomness of an epoch."""
-        return np.random.default_rng([self.seed, epoch])
-
-    @abstractmethod
-    def draw(self, rng: np.random.Generator) -> Sample:
-        """The views of an epoch."""

@@ -1,42 +1,39 @@
-"""Random walks on a graph, all walkers stepping together.
+"""Vectorised random walks of first order (DeepWalk) and second order (node2vec).
 
-First-order walks (DeepWalk) go to a neighbour with a probability proportional to the edge's weight.
-Second-order walks (node2vec) weigh neighbour x of v, come to from t, further by
+First-order walks go to a neighbour with a probability proportional to the edge weight. Second-order
+walks that came to v from t multiply the weight of neighbour x by
 
     1/p if x = t,    1 if x is a neighbour of t,    1/q otherwise.
 
-They are drawn by rejection: a first-order neighbour is proposed and accepted with its factor over
-the largest one, so that nothing is prepared for each pair of edges. Walkers that are rejected again
-and again, as on a leaf that a large p keeps from returning, are drawn from all their neighbours.
-Cost of a step: O(log E) for each proposal.
+They use rejection sampling: a first-order neighbour is proposed and accepted with its factor
+divided by the largest one, so nothing is precomputed for pairs of edges. Walkers that are rejected
+`PROPOSALS` times sample from the exact distribution. Cost of a step: O(log E) for each proposal.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-Nodes = npt.NDArray[np.int64]
+from ugcl.typing import CSRMatrix, NodeIndices
 
 PROPOSALS = 32
-"""Neighbours that are proposed to a walker before all of them are looked at."""
+"""Proposals to a walker before it samples from the exact distribution."""
 
 BLOCK = 4096
-"""Walkers whose neighbours are looked at together."""
+"""Walkers whose exact distributions are computed together."""
 
 
 class Walker:
-    """Draws walks on a graph.
+    """Sampler of random walks on a graph.
 
     Args:
-        adjacency: A, SciPy CSR, symmetric; its values are edge weights.
-        p: how unlikely it is to go straight back.
-        q: how unlikely it is to go away from where the walk came from.
+        adjacency: A, symmetric; its values are edge weights.
+        p: return parameter of node2vec; large values make it unlikely to step back.
+        q: in-out parameter of node2vec; large values keep the walk near where it came from.
     """
 
-    def __init__(self, adjacency: Any, p: float = 1.0, q: float = 1.0) -> None:
+    def __init__(self, adjacency: CSRMatrix, p: float = 1.0, q: float = 1.0) -> None:
         self.size = adjacency.shape[0]
         self.starts = adjacency.indptr.astype(np.int64)
         self.neighbours = adjacency.indices.astype(np.int64)
@@ -49,9 +46,10 @@ class Walker:
         self.edges = np.repeat(np.arange(self.size), self.degrees) * self.size + self.neighbours
 
     def walks(self, length: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """A walk of that many nodes from every node that has a neighbour, in random order.
+        """Sample one walk of `length` nodes from every node that has a neighbour.
 
-        Rows are walks. A node without a neighbour is in none of them.
+        Returns:
+            Walks in rows, in random order of their start nodes.
         """
         starts = rng.permutation(np.flatnonzero(self.degrees))
         walks = np.empty((length, starts.size), dtype=np.int64)
@@ -61,66 +59,72 @@ class Walker:
             walks[i] = self._steps(walks[i - 1], back, rng)
         return walks.T
 
-    def _steps(self, nodes: Nodes, before: Nodes | None, rng: np.random.Generator) -> Nodes:
-        """A step of every walker, from `nodes`, which it came to from `before`."""
-        found = self._proposed(nodes, rng)
+    def _steps(
+        self, nodes: NodeIndices, before: NodeIndices | None, rng: np.random.Generator
+    ) -> NodeIndices:
+        """Sample the next node of each walker, which is at `nodes` and came from `before`."""
+        proposed = self._propose(nodes, rng)
         if before is None:
-            return found
+            return proposed
         left = np.arange(nodes.size)
         for _ in range(PROPOSALS):
-            left = left[~self._accepted(found[left], before[left], rng)]
+            left = left[~self._accept(proposed[left], before[left], rng)]
             if left.size == 0:
-                return found
-            found[left] = self._proposed(nodes[left], rng)
+                return proposed
+            proposed[left] = self._propose(nodes[left], rng)
         for start in range(0, left.size, BLOCK):
             block = left[start : start + BLOCK]
-            found[block] = self._exact(nodes[block], before[block], rng)
-        return found
+            proposed[block] = self._exact(nodes[block], before[block], rng)
+        return proposed
 
-    def _exact(self, nodes: Nodes, before: Nodes, rng: np.random.Generator) -> Nodes:
-        """A neighbour of each node by its probability, of all its neighbours side by side."""
+    def _exact(
+        self, nodes: NodeIndices, before: NodeIndices, rng: np.random.Generator
+    ) -> NodeIndices:
+        """Sample a neighbour of each node from the exact second-order distribution."""
         counts = self.degrees[nodes]
         ends = np.cumsum(counts)
         which = np.repeat(np.arange(nodes.size), counts)
         place = self.starts[nodes][which] + np.arange(ends[-1]) - (ends - counts)[which]
-        found, origin = self.neighbours[place], before[which]
+        proposed, origin = self.neighbours[place], before[which]
         back, near, far = self.factors
-        weights = np.where(self._joined(origin, found), near, far)
-        weights = np.where(found == origin, back, weights)
+        weights = np.where(self._connected(origin, proposed), near, far)
+        weights = np.where(proposed == origin, back, weights)
         if self.sums is not None:
             weights = weights * (self.sums[place + 1] - self.sums[place])
         sums = np.cumsum(weights)
         low = np.concatenate([[0.0], sums])[ends - counts]
-        drawn = low + rng.random(nodes.size) * (sums[ends - 1] - low)
-        chosen = np.clip(np.searchsorted(sums, drawn, side="right"), ends - counts, ends - 1)
-        return np.asarray(found[chosen])
+        uniform = low + rng.random(nodes.size) * (sums[ends - 1] - low)
+        chosen = np.clip(np.searchsorted(sums, uniform, side="right"), ends - counts, ends - 1)
+        return np.asarray(proposed[chosen])
 
-    def _proposed(self, nodes: Nodes, rng: np.random.Generator) -> Nodes:
-        """A neighbour of each node, by the weights of the edges."""
-        first, drawn = self.starts[nodes], rng.random(nodes.size)
+    def _propose(self, nodes: NodeIndices, rng: np.random.Generator) -> NodeIndices:
+        """Sample a neighbour of each node by the edge weights."""
+        first, uniform = self.starts[nodes], rng.random(nodes.size)
         if self.sums is None:
-            place = first + (drawn * self.degrees[nodes]).astype(np.int64)
+            place = first + (uniform * self.degrees[nodes]).astype(np.int64)
         else:
             last = self.starts[nodes + 1] - 1
             low, high = self.sums[first], self.sums[last + 1]
-            place = np.searchsorted(self.sums, low + drawn * (high - low), side="right") - 1
+            place = np.searchsorted(self.sums, low + uniform * (high - low), side="right") - 1
             place = np.clip(place, first, last)
         return np.asarray(self.neighbours[place])
 
-    def _accepted(self, found: Nodes, before: Nodes, rng: np.random.Generator) -> Any:
-        """Whether each proposal stands; edges are looked up only where it depends on them."""
-        drawn = rng.random(found.size)
+    def _accept(
+        self, proposed: NodeIndices, before: NodeIndices, rng: np.random.Generator
+    ) -> npt.NDArray[np.bool_]:
+        """Accept or reject each proposal; look up edges only where the decision needs them."""
+        uniform = rng.random(proposed.size)
         back, near, far = self.factors
-        accepted = drawn < near
-        unsure = np.flatnonzero((drawn < near) != (drawn < far))
-        accepted[unsure] = drawn[unsure] < np.where(
-            self._joined(before[unsure], found[unsure]), near, far
+        accepted = uniform < near
+        unsure = np.flatnonzero((uniform < near) != (uniform < far))
+        accepted[unsure] = uniform[unsure] < np.where(
+            self._connected(before[unsure], proposed[unsure]), near, far
         )
-        returning = found == before
-        accepted[returning] = drawn[returning] < back
-        return accepted
+        returning = proposed == before
+        accepted[returning] = uniform[returning] < back
+        return np.asarray(accepted)
 
-    def _joined(self, one: Nodes, other: Nodes) -> npt.NDArray[np.bool_]:
-        wanted = one * self.size + other
-        place = np.minimum(np.searchsorted(self.edges, wanted), self.edges.size - 1)
-        return np.asarray(self.edges[place] == wanted)
+    def _connected(self, one: NodeIndices, other: NodeIndices) -> npt.NDArray[np.bool_]:
+        key = one * self.size + other
+        place = np.minimum(np.searchsorted(self.edges, key), self.edges.size - 1)
+        return np.asarray(self.edges[place] == key)

@@ -1,4 +1,4 @@
-"""Arrays in NumPy's and SciPy's files."""
+"""Readers of the array files of NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data.npz import UNREADABLE
-from ugcl.data.readers.tables import check_file, unreadable
+from ugcl._utils.files import READ_ERRORS
+from ugcl.data.readers.tables import check_file, read_error
 
 MATRIX = {"format", "shape", "data"}
-"""What an `.npz` of SciPy holds at least."""
+"""Members that every `.npz` of a SciPy matrix has."""
 
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """The array or SciPy matrix of a file, and the ids of its rows where they are in it."""
+    """Array or SciPy matrix of a file, and the ids of its rows if the file has them."""
 
     array: Any
     ids: npt.NDArray[Any] | None = None
 
 
 def is_array_file(path: Path) -> bool:
-    """Whether a file is NumPy's or SciPy's by its ending."""
+    """Return whether the extension is `.npy` or `.npz`."""
     return path.suffix.lower() in (".npy", ".npz")
 
 
 def is_matrix(path: Path) -> bool:
-    """Whether an `.npz` holds a SciPy matrix."""
+    """Return whether an `.npz` contains a SciPy matrix."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return set(archive.files) >= MATRIX
-    except UNREADABLE:
+    except READ_ERRORS:
         return False
 
 
-def array_file(path: Path) -> ArrayFile:
-    """Read an `.npy`, or an `.npz` with a SciPy matrix or one table; nothing is unpickled.
+def read_array(path: Path) -> ArrayFile:
+    """Read an `.npy`, or an `.npz` with a SciPy matrix or one array; nothing is unpickled.
 
-    An `.npz` may hold the table under any name, and beside it `ids`.
+    The array in an `.npz` may have any name; a second one may be called `ids`.
     """
     check_file(path)
     try:
@@ -52,17 +52,16 @@ def array_file(path: Path) -> ArrayFile:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             names = set(archive.files)
             if not names >= MATRIX:
-                tables = sorted(names - {"ids"})
-                if len(tables) != 1:
-                    listed = ", ".join(tables) or "none"
+                arrays = sorted(names - {"ids"})
+                if len(arrays) != 1:
                     raise UGCLError(
-                        f"{path.name} must hold a SciPy matrix or one array (and 'ids'), but it "
-                        f"has {len(tables)}: {listed}"
+                        f"{path.name} must contain a SciPy matrix or one array (and 'ids'), but it "
+                        f"has {len(arrays)}: {', '.join(arrays) or 'none'}"
                     )
-                return ArrayFile(archive[tables[0]], archive["ids"] if "ids" in names else None)
+                return ArrayFile(archive[arrays[0]], archive["ids"] if "ids" in names else None)
         with path.open("rb") as stream:
             return ArrayFile(sp.load_npz(stream))
     except UGCLError:
         raise
-    except UNREADABLE as error:
-        raise unreadable(path.name, error) from error
+    except READ_ERRORS as error:
+        raise read_error(path.name, error) from error

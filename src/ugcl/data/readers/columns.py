@@ -1,10 +1,10 @@
-"""Which column is what, as the user says; what is not said is guessed by common names."""
+"""Names of columns: those that the user gives, and common names to guess the others."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-ENDS = (
+ENDPOINTS = (
     ("source", "target"),
     ("src", "dst"),
     ("from", "to"),
@@ -24,28 +24,28 @@ WEIGHTS = ("weight", "weights")
 IDS = ("id", "node", "node_id", "nodeid")
 LABELS = ("label", "labels", "class")
 SPLITS = ("split",)
-"""What the columns of ends of edges, weights, ids, labels and splits are commonly called."""
+"""Common names of the columns of edge endpoints, weights, ids, labels and splits."""
 
-NUMBERING = ("", "unnamed: 0", "__index_level_0__")
-"""What the index of a pandas frame is called that has no name, in a CSV and by Arrow."""
+INDEX_NAMES = ("", "unnamed: 0", "__index_level_0__")
+"""Names of the unnamed index of a pandas frame, in CSV files and in Arrow tables."""
 
 
 def is_id_name(column: str) -> bool:
-    """Whether a column is called like an id: `user_id`, `userId`, `User ID`."""
+    """Return whether a name looks like that of an id: `user_id`, `userId`, `User ID`."""
     return column.lower().endswith(("_id", " id", "-id")) or column.endswith(("Id", "ID"))
 
 
 def looks_like_header(rows: list[list[str]], *, edges: bool) -> bool:
-    """Whether the first of some rows names columns.
+    """Return whether the first row is a header.
 
-    It does if it has well-known names, or text above nothing but numbers. In a table of nodes that
-    may also be 0, 1, 2, ..., as pandas numbers columns; in a list of edges it is an edge.
+    It is one if it contains common names, or text above a column of numbers. In a table of nodes it
+    may also be 0, 1, 2, ..., as pandas numbers columns; in a list of edges that is an edge.
     """
     first, others = rows[0], rows[1:]
     names = {name.strip().lower() for name in first}
-    if any(names >= {*ends} for ends in ENDS):
+    if any(names >= {*ends} for ends in ENDPOINTS):
         return True
-    if not edges and (names & {*IDS, *LABELS, *SPLITS} or _numbered(first, others)):
+    if not edges and (names & {*IDS, *LABELS, *SPLITS} or _is_range(first, others)):
         return True
     if any(_is_number(cell) for cell in first):
         return False
@@ -53,7 +53,7 @@ def looks_like_header(rows: list[list[str]], *, edges: bool) -> bool:
     return any(column and all(_is_number(cell) for cell in column) for column in columns)
 
 
-def _numbered(first: list[str], others: list[list[str]]) -> bool:
+def _is_range(first: list[str], others: list[list[str]]) -> bool:
     cells = first if first[0] else first[1:]
     if cells != [str(i) for i in range(len(cells))]:
         return False
@@ -70,17 +70,17 @@ def _is_number(cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Columns:
-    """The user's own names of columns; "" for those that are to be guessed.
+    """Names of columns that the user gives; "" for those to guess.
 
     Attributes:
-        source: the first node of an edge.
-        target: the second.
-        weight: its weight.
-        id: a node's id, in the features and in the labels.
-        label: its class.
-        split: whether it is for training, validation or test.
-        ignore: columns that are no features.
-        directed: whether two opposite edges are two: their weights are added.
+        source: first node of an edge.
+        target: second node of an edge.
+        weight: weight of an edge.
+        id: id of a node, in features and labels.
+        label: class of a node.
+        split: part of the split: train, val or test.
+        ignore: columns that are not features.
+        directed: whether (u, v) and (v, u) are distinct edges, whose weights are summed.
     """
 
     source: str = ""
@@ -93,11 +93,11 @@ class Columns:
     directed: bool = False
 
     @property
-    def of_edges(self) -> tuple[str, ...]:
-        """Those that the edges must have."""
+    def edge_columns(self) -> tuple[str, ...]:
+        """Given names of columns of the edges."""
         return tuple(name for name in (self.source, self.target, self.weight) if name)
 
     @property
-    def of_nodes(self) -> tuple[str, ...]:
-        """Those that tables of nodes may have."""
+    def node_columns(self) -> tuple[str, ...]:
+        """Given names of columns of features or labels."""
         return tuple(name for name in (self.id, self.label, self.split) if name)

@@ -1,11 +1,13 @@
-"""Edges as people have them: from tables, matrices, GraphML and GML, and other libraries."""
+"""Readers of edges: tables, arrays, SciPy matrices, GraphML, GML, NetworkX and PyG graphs."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import ParseError
 
 import numpy as np
 import numpy.typing as npt
@@ -14,29 +16,48 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data.readers.arrays import array_file, is_array_file
-from ugcl.data.readers.columns import ENDS, IDS, NUMBERING, WEIGHTS, Columns
-from ugcl.data.readers.ids import alike, array_of, as_ids, distinct, numbered, plain
-from ugcl.data.readers.networks import NETWORKS, is_network, read_network
-from ugcl.data.readers.nodes import NodeTable, listed
-from ugcl.data.readers.tables import Table, count_missing, ending, open_table
+from ugcl._utils.extras import required
+from ugcl._utils.files import READ_ERRORS
+from ugcl.data.readers.arrays import is_array_file, read_array
+from ugcl.data.readers.columns import ENDPOINTS, IDS, INDEX_NAMES, WEIGHTS, Columns
+from ugcl.data.readers.ids import (
+    as_ids,
+    decoded,
+    positions_of,
+    to_arrow,
+    unique_ids,
+    with_common_type,
+)
+from ugcl.data.readers.nodes import NodeTable, quoted
+from ugcl.data.readers.tables import (
+    Table,
+    check_file,
+    count_missing,
+    file_extension,
+    open_table,
+    read_error,
+)
+from ugcl.graph.convert import is_networkx, is_pyg, networkx_edges, pyg_graph_args
+from ugcl.graph.edges import EdgeList, edge_table
 
-FEW = 10_000
-"""So many edges nearly always tell whether nodes are sources and targets."""
+SAMPLE = 10_000
+"""Number of edges that are tested first for ids shared by sources and targets."""
+
+NETWORK_FORMATS = (".graphml", ".gml")
 
 
 @dataclass(frozen=True)
-class Edges:
-    """A list of edges, and what its source tells about nodes.
+class EdgeTable:
+    """Edges between ids, and the nodes that were read with them.
 
     Attributes:
-        sources: the id of each edge's first node.
-        targets: that of its second.
-        weights: as numbers, or None.
-        directed: whether an edge has a direction, so that two opposite ones are two.
-        nodes: the ids of all nodes in order, where the source lists them.
-        table: features, labels and split that came with the edges.
-        notes: what a user may want to know about how they were read.
+        sources: id of the first node of each edge.
+        targets: id of the second node of each edge.
+        weights: weight of each edge, or None.
+        directed: whether (u, v) and (v, u) are distinct edges.
+        nodes: ids of all nodes in order, if the source has them.
+        table: features, labels and split, if the source has them.
+        notes: descriptions of how the edges were read.
     """
 
     sources: pa.ChunkedArray
@@ -48,30 +69,30 @@ class Edges:
     notes: tuple[str, ...] = ()
 
 
-def read_edges(source: Any, columns: Columns) -> Edges:
-    """Read edges from a file or from what Python has of them."""
-    edges = _edges(source, columns)
+def read_edges(source: Any, columns: Columns) -> EdgeTable:
+    """Read edges from a file, a data frame, an array, or a graph of another library."""
+    edges = _read(source, columns)
     return replace(edges, directed=edges.directed or columns.directed)
 
 
-def _edges(source: Any, columns: Columns) -> Edges:
+def _read(source: Any, columns: Columns) -> EdgeTable:
     if isinstance(source, str | Path):
         path = Path(source)
-        if ending(path) in NETWORKS:
-            return _of_network(read_network(path), columns, path.name)
+        if file_extension(path) in NETWORK_FORMATS:
+            return _from_networkx(_read_network(path), columns, path.name)
         if is_array_file(path):
-            return _of_array(array_file(path).array, path.name)
-    elif is_network(source):
-        return _of_network(source, columns, "the NetworkX graph")
-    elif hasattr(source, "edge_index"):
-        return _of_pyg(source)
+            return _from_array(read_array(path).array, path.name)
+    elif is_networkx(source):
+        return _from_networkx(source, columns, "the NetworkX graph")
+    elif is_pyg(source):
+        return _from_pyg(source)
     elif sp.issparse(source) or isinstance(source, np.ndarray | Sequence):
-        return _of_array(source, "the edges")
-    return _of_table(open_table(source, "edges", named=columns.of_edges), columns)
+        return _from_array(source, "the edges")
+    return _from_table(open_table(source, "edges", named=columns.edge_columns), columns)
 
 
-def _of_table(table: Table, columns: Columns) -> Edges:
-    weight = table.asked(columns.weight) if columns.weight else _weight_column(table)
+def _from_table(table: Table, columns: Columns) -> EdgeTable:
+    weight = table.require(columns.weight) if columns.weight else _weight_column(table)
     source, target = _ends(table, columns, weight)
     ends = table.read((source, target), text=True)
     sources, targets = (
@@ -79,89 +100,93 @@ def _of_table(table: Table, columns: Columns) -> Edges:
     )
     notes = [*table.notes]
     if not _share_ids(sources, targets):
-        if not _are_known(source, target, columns) and len(table.columns) > 2:
-            raise _not_clear(table, f"'{source}' and '{target}' have no id in common")
+        if not _are_named(source, target, columns) and len(table.columns) > 2:
+            raise _ambiguous(table, f"'{source}' and '{target}' have no id in common")
         notes.append(f"no id is in both '{source}' and '{target}' of {table.name}")
-    elif table.notes and (first := _alone(sources, targets)) is not None:
+    elif table.notes and (names := _header_read_as_edge(sources, targets)) is not None:
         notes.append(
-            f"the first line of {table.name} was read as an edge; if it is a header, name its "
-            f"columns (--source {first[0]} --target {first[1]})"
+            f"the first line of {table.name} was read as an edge; if it is a header, pass "
+            f"source {names[0]} and target {names[1]}"
         )
     weights = None if weight is None else _weights(table, weight)
-    words = f"{table.name}: {ends.num_rows:,} edges from '{source}' to '{target}'"
+    note = f"{table.name}: {ends.num_rows:,} edges from '{source}' to '{target}'"
     if weight is not None:
-        words += f", weights from '{weight}'"
+        note += f", weights from '{weight}'"
     if unused := [name for name in table.columns if name not in (source, target, weight)]:
-        words += f"; not used: {listed(unused, 5)}"
-    return Edges(sources, targets, weights, notes=(*notes, words))
+        note += f"; not used: {quoted(unused, 5)}"
+    return EdgeTable(sources, targets, weights, notes=(*notes, note))
 
 
 def _share_ids(sources: pa.ChunkedArray, targets: pa.ChunkedArray) -> bool:
-    """Whether any node is a source and a target."""
-    one, other = alike([sources, targets])
-    some = distinct([one[:FEW]])
-    if len(one) == 0 or (numbered(other, some) >= 0).any():
+    """Return whether any id is a source and a target."""
+    sources, targets = with_common_type([sources, targets])
+    sample = unique_ids([sources[:SAMPLE]])
+    if len(sources) == 0 or (positions_of(targets, sample) >= 0).any():
         return True
-    return len(one) > FEW and bool((numbered(other, distinct([one])) >= 0).any())
+    all_sources = unique_ids([sources])
+    return len(sources) > SAMPLE and bool((positions_of(targets, all_sources) >= 0).any())
 
 
-def _alone(sources: pa.ChunkedArray, targets: pa.ChunkedArray) -> tuple[str, str] | None:
-    """The nodes of the first edge, if they are text and in no other."""
-    one, other = alike([sources, targets])
-    first, second = plain(one[:1])[0].as_py(), plain(other[:1])[0].as_py()
-    if not isinstance(first, str) or len(one) < 3:
+def _header_read_as_edge(
+    sources: pa.ChunkedArray, targets: pa.ChunkedArray
+) -> tuple[str, str] | None:
+    """Return the ids of the first edge if they are text and occur in no other edge."""
+    columns = with_common_type([sources, targets])
+    first, second = (decoded(column[:1])[0].as_py() for column in columns)
+    if not isinstance(first, str) or len(sources) < 3:
         return None
-    values = [plain(column) for column in (one, other)]
-    counts = (pc.sum(pc.equal(array, name)).as_py() for array in values for name in (first, second))
+    ids = [decoded(column) for column in columns]
+    counts = (pc.sum(pc.equal(column, name)).as_py() for column in ids for name in (first, second))
     return (first, second) if sum(counts) == 2 else None
 
 
-def _are_known(source: str, target: str, columns: Columns) -> bool:
-    """Whether the user, or their names, say that these are the ends."""
-    return bool(columns.source and columns.target) or (source.lower(), target.lower()) in ENDS
+def _are_named(source: str, target: str, columns: Columns) -> bool:
+    """Return whether the user gives the endpoints, or they have common names."""
+    return bool(columns.source and columns.target) or (source.lower(), target.lower()) in ENDPOINTS
 
 
 def _weight_column(table: Table) -> str | None:
-    """A column that is called weight and holds numbers."""
-    found = table.called(WEIGHTS)
-    return found if found is not None and table.is_number(found) else None
+    """Return a column of numbers with a common name for weights."""
+    column = table.find(WEIGHTS)
+    return column if column is not None and table.is_number(column) else None
 
 
 def _ends(table: Table, columns: Columns, weight: str | None) -> tuple[str, str]:
-    """The two columns that hold an edge's nodes: as named, by common names, or the first two."""
-    named = [table.asked(name) if name else None for name in (columns.source, columns.target)]
-    for pair in ENDS:
-        known = [table.called([name]) for name in pair]
-        if None not in known:
+    """Return the columns of the endpoints: as given, by common names, or the first two."""
+    named = [table.require(name) if name else None for name in (columns.source, columns.target)]
+    for pair in ENDPOINTS:
+        guesses = [table.find([name]) for name in pair]
+        if None not in guesses:
             break
     else:
-        free = [name for name in table.columns if name not in (*named, weight)]
-        others = [
+        unused = [name for name in table.columns if name not in (*named, weight)]
+        likely = [
             name
-            for name in free
-            if name.lower() not in (*IDS, *NUMBERING) and not table.is_time(name)
+            for name in unused
+            if name.lower() not in (*IDS, *INDEX_NAMES) and not table.is_time(name)
         ]
-        guesses = others if len(others) > 1 else free
-        known = [*guesses[:1], *guesses[:1]] if any(named) else [*guesses]
-    ends = [given or guess for given, guess in zip(named, [*known, None, None], strict=False)]
-    source, target = ends[:2]
+        unused = likely if len(likely) > 1 else unused
+        guesses = [*unused[:1], *unused[:1]] if any(named) else [*unused]
+    source, target = (
+        name or guess for name, guess in zip(named, [*guesses, None, None][:2], strict=True)
+    )
     if source is None or target is None or source == target:
-        raise _not_clear(table, f"there are {listed(table.columns)}")
+        raise _ambiguous(table, f"there are {quoted(table.columns)}")
     return source, target
 
 
-def _not_clear(table: Table, why: str) -> UGCLError:
+def _ambiguous(table: Table, reason: str) -> UGCLError:
     return UGCLError(
-        f"it is not clear which two columns of {table.name} are the ends of an edge, as {why}: "
-        "name them with --source and --target"
+        f"it is not clear which two columns of {table.name} are the endpoints of edges, as "
+        f"{reason}: pass `source` and `target`"
     )
 
 
 def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
     if not table.is_number(column) or table.is_list(column):
         raise UGCLError(
-            f"the column '{column}' of {table.name} holds no numbers (with a point before "
-            "decimals) and cannot be weights: name another with --weight"
+            f"the column '{column}' of {table.name} holds no numbers (with a decimal point) and "
+            "cannot be weights: name another with `weight`"
         )
     values = table.read((column,))[column]
     if missing := count_missing(values):
@@ -172,86 +197,64 @@ def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
     return np.asarray(values.to_numpy(), dtype=np.float64)
 
 
-def _of_array(array: Any, name: str) -> Edges:
-    """Node numbers: an adjacency matrix, or the rows of an E x 2 array."""
+def _from_array(array: Any, name: str) -> EdgeTable:
+    """Take an adjacency matrix, or an E x 2 (with weights E x 3) array of ids."""
     if sp.issparse(array):
         if array.shape[0] != array.shape[1]:
             raise UGCLError(
                 f"{name} is a matrix of the shape {array.shape}: an adjacency matrix is square"
             )
-        entries = sp.coo_array(array)
-        weighted = bool((entries.data != 1).any())
-        sources, targets = (_numbers(ends) for ends in entries.coords)
-        return Edges(
-            sources,
-            targets,
-            np.asarray(entries.data, dtype=np.float64) if weighted else None,
-            nodes=_numbers(np.arange(array.shape[0])),
-            notes=(f"{name}: a matrix with {entries.nnz:,} entries",),
-        )
+        edges = EdgeList.from_matrix(array, array.shape[0])
+        note = f"{name}: a matrix with {array.nnz:,} entries"
+        return _from_edge_list(edges, np.arange(array.shape[0]), notes=(note,))
+    pairs, weights = edge_table(array, name), None
+    if pairs.shape[1:] == (3,) and pairs.dtype.kind in "fiuO":
+        pairs, weights = pairs[:, :2], np.asarray(pairs[:, 2], dtype=np.float64)
+    edges = EdgeList.from_pairs(pairs, weights, name)
+    sources, targets = (as_ids(to_arrow(ends), name) for ends in (edges.sources, edges.targets))
+    return EdgeTable(sources, targets, weights, notes=(f"{name}: {len(sources):,} edges",))
+
+
+def _from_edge_list(edges: EdgeList, ids: Any, **optional: Any) -> EdgeTable:
+    """Replace node indices by ids, an Arrow or NumPy array."""
+    ids = pa.array(ids)
+    sources, targets = (
+        pa.chunked_array([ids.take(pa.array(ends))]) for ends in (edges.sources, edges.targets)
+    )
+    weights = None if edges.weights is None else np.asarray(edges.weights, dtype=np.float64)
+    nodes = pa.chunked_array([ids])
+    return EdgeTable(sources, targets, weights, edges.directed, nodes, **optional)
+
+
+def _from_pyg(data: Any) -> EdgeTable:
+    args = pyg_graph_args(data)
+    edges, table = args["adjacency"], NodeTable.from_pyg(args, int(data.num_nodes))
+    note = f"PyTorch Geometric: {len(edges.sources):,} edges"
+    return _from_edge_list(edges, np.arange(table.rows), table=table, notes=(note,))
+
+
+def _read_network(path: Path) -> Any:
+    """Read a GraphML or GML file, gzipped or not, as a NetworkX graph."""
+    check_file(path)
+    nx = required("networkx", f"reading {path.name}", "interop")
     try:
-        pairs = np.asarray(array)
-    except ValueError as error:
-        raise UGCLError(f"{name} must have two columns, a row for each edge: {error}") from error
-    if pairs.size == 0:
-        pairs = np.empty((0, 2), dtype=np.int64)
-    if pairs.ndim == 2 and pairs.shape[1] == 3 and pairs.dtype.kind in "fiuO":
-        weights = np.asarray(pairs[:, 2], dtype=np.float64)
-        return replace(_of_array(pairs[:, :2], name), weights=weights)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        hint = ": transpose it" if pairs.ndim == 2 and pairs.shape[0] == 2 else ""
-        raise UGCLError(
-            f"{name} must have two columns, a row for each edge, not {pairs.shape}{hint}"
-        )
-    sources, targets = (as_ids(array_of(ends), name) for ends in pairs.T)
-    return Edges(sources, targets, notes=(f"{name}: {len(pairs):,} edges",))
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+            if file_extension(path) == ".gml":
+                return nx.read_gml(stream)
+            return nx.read_graphml(stream)
+    except (*READ_ERRORS, ParseError, nx.NetworkXException) as error:
+        raise read_error(path.name, error) from error
 
 
-def _numbers(values: npt.ArrayLike) -> pa.ChunkedArray:
-    return pa.chunked_array([pa.array(np.asarray(values, dtype=np.int64))])
-
-
-def _of_pyg(data: Any) -> Edges:
-    ends = data.edge_index.cpu().numpy()
-    weights = getattr(data, "edge_weight", None)
-    count = int(data.num_nodes)
-    return Edges(
-        _numbers(ends[0]),
-        _numbers(ends[1]),
-        None if weights is None else weights.cpu().numpy().astype(np.float64),
-        nodes=_numbers(np.arange(count)),
-        table=NodeTable.of_pyg(data),
-        notes=(f"PyTorch Geometric: {ends.shape[1]:,} edges",),
-    )
-
-
-def _of_network(network: Any, columns: Columns, name: str) -> Edges:
-    number = {node: i for i, node in enumerate(network.nodes)}
-    table = NodeTable.of_network(network, columns, name)
+def _from_networkx(network: Any, columns: Columns, name: str) -> EdgeTable:
+    weight = columns.weight or "weight"
+    edges = networkx_edges(network, weight)
+    if columns.weight and edges.weights is None:
+        raise UGCLError(f"no edge of {name} has the attribute '{weight}': check `weight`")
+    table = NodeTable.from_networkx(network, columns, name)
     assert table.ids is not None
-    nodes = table.ids.combine_chunks()
-    ends = np.array([(number[a], number[b]) for a, b in network.edges()], dtype=np.int64).reshape(
-        -1, 2
-    )
-    wanted = columns.weight or "weight"
-    given = [value for *_, value in network.edges(data=wanted)]
-    weights = None
-    if any(value is not None for value in given):
-        try:
-            weights = np.array([1.0 if value is None else value for value in given], dtype=float)
-        except (TypeError, ValueError) as error:
-            raise UGCLError(
-                f"the edge attribute '{wanted}' of {name} is no number: name another with --weight"
-            ) from error
-    elif columns.weight:
-        raise UGCLError(f"no edge of {name} has the attribute '{wanted}': check --weight")
-    words = f"{name}: {len(ends):,} edges, {'directed' if network.is_directed() else 'undirected'}"
-    return Edges(
-        pa.chunked_array([nodes.take(pa.array(ends[:, 0]))]),
-        pa.chunked_array([nodes.take(pa.array(ends[:, 1]))]),
-        weights,
-        network.is_directed(),
-        table.ids,
-        table,
-        notes=(words + (f", weights from '{wanted}'" if weights is not None else ""),),
-    )
+    kind = "directed" if edges.directed else "undirected"
+    note = f"{name}: {len(edges.sources):,} edges, {kind}"
+    if edges.weights is not None:
+        note += f", weights from '{weight}'"
+    return _from_edge_list(edges, table.ids.combine_chunks(), table=table, notes=(note,))

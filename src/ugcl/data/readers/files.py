@@ -1,4 +1,4 @@
-"""`GraphFiles`: where the parts of a graph are, as a run remembers it."""
+"""`GraphFiles`: the files of a user's graph."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ugcl.data.readers.columns import Columns
 
 @dataclass(frozen=True)
 class GraphFiles(Columns):
-    """The files of a graph, and which column is what; `load_graph` takes it in place of a path.
+    """Files of a graph and names of their columns; `load_graph` accepts it instead of a path.
 
     Attributes:
-        edges: the file of edges.
-        features: that of features; "" for none.
-        labels: that of labels; "" for none.
-        ids: that of the ids of the features' rows, where the features have none.
+        edges: file of edges, or any other graph that `load_graph` accepts.
+        features: file of features; "" for none.
+        labels: file of labels; "" for none.
+        ids: file of the ids of the rows of features; "" if the features contain ids.
     """
 
     edges: str = ""
@@ -30,15 +30,15 @@ class GraphFiles(Columns):
 
     def __post_init__(self) -> None:
         if not self.edges:
-            raise UGCLError("features and labels need edges to go with: give --edges FILE")
+            raise UGCLError("features and labels need edges: pass `edges`")
 
     @property
     def columns(self) -> Columns:
-        """Which column is what."""
+        """The names of columns."""
         return Columns(**{field.name: getattr(self, field.name) for field in fields(Columns)})
 
     def resolved(self) -> Self:
-        """The same with absolute paths, but for a data set's name."""
+        """Return a copy with absolute paths; the name of a data set stays."""
         paths: dict[str, Any] = {
             name: str(Path(path).resolve())
             for name in ("edges", "features", "labels", "ids")
@@ -49,16 +49,16 @@ class GraphFiles(Columns):
         return replace(self, **paths)
 
     def values(self) -> dict[str, Any]:
-        """What differs from the defaults, but for the edges, as plain data."""
-        given = {name: value for name, value in asdict(self).items() if value and name != "edges"}
-        return given | ({"ignore": list(self.ignore)} if self.ignore else {})
+        """Return the fields that differ from their defaults, except `edges`, for a config file."""
+        values = {name: value for name, value in asdict(self).items() if value and name != "edges"}
+        return values | ({"ignore": list(self.ignore)} if self.ignore else {})
 
     @classmethod
     def from_values(cls, edges: str, values: Mapping[str, Any]) -> Self:
-        """From plain data, as a configuration holds it."""
-        known = {field.name: field for field in fields(cls)}
+        """Create an instance from the values of a config file."""
+        names = {field.name for field in fields(cls)}
         for name, value in values.items():
-            wanted: type = {"directed": bool, "ignore": list}.get(name, str)
-            if name not in known or not isinstance(value, wanted):
-                raise UGCLError(f"files has {name} = {value!r}, which is nothing that it may have")
+            expected_type: type = {"directed": bool, "ignore": list}.get(name, str)
+            if name not in names or not isinstance(value, expected_type):
+                raise UGCLError(f"files has {name} = {value!r}, which is not a valid setting")
         return cls(edges=edges, **{**values, "ignore": tuple(values.get("ignore", ()))})

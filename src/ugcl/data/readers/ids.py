@@ -1,4 +1,4 @@
-"""Ids of nodes: whole numbers or text, the same in all files, and the numbers they get."""
+"""Ids of nodes, integers or text, and their positions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ import pyarrow.compute as pc
 
 from ugcl._utils.errors import UGCLError
 
-WHOLE = "^(0|-?[1-9][0-9]{0,17})$"
-"""Text that is a whole number and nothing else: 7, but not 007, which is another id."""
+INTEGER = "^(0|-?[1-9][0-9]{0,17})$"
+"""Text that is read as an integer: 7, but not 007, which is a different id."""
 
-FLOATED = "^(0|-?[1-9][0-9]{0,14})\\.0$"
-"""How pandas writes whole numbers of a column that has had gaps: 7.0."""
+INTEGER_AS_FLOAT = "^(0|-?[1-9][0-9]{0,14})\\.0$"
+"""Integers of a pandas column with missing values, which are written as 7.0."""
+
+MAX_SPREAD = 8
+"""Integers whose range is at most this many times their number are looked up in a table."""
 
 
-SPREAD = 8
-"""Whole numbers that leave at most so much room between them are looked up in a table."""
-
-
-def array_of(values: npt.NDArray[Any]) -> pa.Array:
-    """A NumPy array as Arrow has it; whole numbers and text mixed are all text."""
+def to_arrow(values: npt.NDArray[Any]) -> pa.Array:
+    """Convert a NumPy array to Arrow; a mix of integers and text becomes text."""
     if values.dtype.kind in "iufb":
         return pa.array(np.ascontiguousarray(values))
     if values.ndim != 1 or values.dtype.kind not in "OUS":
@@ -36,14 +35,14 @@ def array_of(values: npt.NDArray[Any]) -> pa.Array:
 
 
 def as_ids(column: Any, where: str) -> pa.ChunkedArray:
-    """A column of ids as int64 if all are whole numbers, else as text; nothing may be missing.
+    """Convert a column of ids to int64 if all are integers, else to text.
 
-    Text of a CSV, which comes as a dictionary, is a number only if the number is written like that:
-    `007` stays text.
+    Text of a CSV file, which comes as a dictionary, becomes an integer only if that is written in
+    the same way: `007` stays text.
 
     Args:
-        column: an Arrow array.
-        where: what messages call the column.
+        column: an Arrow array without missing values.
+        where: name of the column for error messages.
     """
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
@@ -58,110 +57,110 @@ def as_ids(column: Any, where: str) -> pa.ChunkedArray:
             "fill them in or remove them"
         )
     if pa.types.is_dictionary(kind):
-        return _of_text(column)
+        return _parse_text(column)
     if pa.types.is_floating(kind):
         if pc.all(pc.is_finite(column)).as_py() is False:
-            raise UGCLError(f"{where} holds an infinite number, which is no id")
-        return column.cast(pa.int64()) if _all_whole(column) else _text_of(column)
+            raise UGCLError(f"{where} holds an infinite number, which cannot be an id")
+        return column.cast(pa.int64()) if _all_integers(column) else _cast_to_text(column)
     if pa.types.is_integer(kind):
         small = not pa.types.is_uint64(kind) or (pc.max(column).as_py() or 0) < 2**63
-        return column.cast(pa.int64()) if small else _text_of(column)
+        return column.cast(pa.int64()) if small else _cast_to_text(column)
     texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_boolean)
     others = (pa.types.is_temporal, pa.types.is_decimal, pa.types.is_null)
     if not any(check(kind) for check in (*texts, *others)):
-        raise UGCLError(f"{where} holds {kind}, which is no id: give whole numbers or text")
-    return _text_of(column)
+        raise UGCLError(f"{where} holds {kind}, which cannot be ids: give integers or text")
+    return _cast_to_text(column)
 
 
-def _text_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _cast_to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string()).cast(pa.large_string())
 
 
-def _all_whole(column: Any) -> bool:
-    """Whether all floating-point numbers are whole numbers that int64 holds exactly."""
-    whole = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), 2.0**53))
-    return pc.all(whole).as_py() is not False
+def _all_integers(column: pa.ChunkedArray) -> bool:
+    """Return whether all floating-point numbers are integers that float64 represents exactly."""
+    integers = pc.and_(pc.equal(pc.floor(column), column), pc.less(pc.abs(column), 2.0**53))
+    return pc.all(integers).as_py() is not False
 
 
-def _of_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A dictionary of text, or of whole numbers if that is what the text is."""
+def _parse_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Convert the dictionary of a column of text to integers if all of it is integers."""
     column = column.unify_dictionaries()
     if column.num_chunks == 0:
         return column.cast(pa.large_string())
-    known = column.chunk(0).dictionary
-    if pc.all(pc.match_substring_regex(known, WHOLE)).as_py():
-        values = known.cast(pa.int64())
-    elif pc.all(pc.match_substring_regex(known, FLOATED)).as_py():
-        values = known.cast(pa.float64()).cast(pa.int64())
+    texts = column.chunk(0).dictionary
+    if pc.all(pc.match_substring_regex(texts, INTEGER)).as_py():
+        values = texts.cast(pa.int64())
+    elif pc.all(pc.match_substring_regex(texts, INTEGER_AS_FLOAT)).as_py():
+        values = texts.cast(pa.float64()).cast(pa.int64())
     else:
-        values = known.cast(pa.large_string())
+        values = texts.cast(pa.large_string())
     return pa.chunked_array(
         [pa.DictionaryArray.from_arrays(chunk.indices, values) for chunk in column.chunks]
     )
 
 
-def alike(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
-    """The columns, all as text if any is: ids of several files must be comparable."""
+def with_common_type(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
+    """Convert columns of ids to text if any of them is text, so that ids are comparable."""
     kinds = {_value_type(column) for column in columns}
-    return list(columns) if len(kinds) < 2 else [_as_text(column) for column in columns]
+    return list(columns) if len(kinds) < 2 else [_dictionary_to_text(column) for column in columns]
 
 
-def plain(column: pa.ChunkedArray) -> pa.Array:
-    """The ids one by one, as an array."""
+def decoded(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array without dictionary encoding."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
     return column.combine_chunks()
 
 
-def distinct(columns: Sequence[pa.ChunkedArray]) -> pa.Array:
-    """All ids of columns of one kind, sorted."""
+def unique_ids(columns: Sequence[pa.ChunkedArray]) -> pa.Array:
+    """Return the sorted distinct ids of columns of the same type."""
     parts = [_values(column) for column in columns]
-    found = pc.unique(pa.concat_arrays(parts))
-    return found.take(pc.array_sort_indices(found))
+    ids = pc.unique(pa.concat_arrays(parts))
+    return ids.take(pc.array_sort_indices(ids))
 
 
-def numbered(column: pa.ChunkedArray, nodes: pa.Array) -> npt.NDArray[np.int64]:
-    """The position of each id among the nodes; -1 where it is none of them."""
+def positions_of(column: pa.ChunkedArray, nodes: pa.Array) -> npt.NDArray[np.int64]:
+    """Return the position of each id in `nodes`, -1 if it is not there."""
     if not pa.types.is_dictionary(column.type):
         return _positions(column, nodes)
     column = column.unify_dictionaries().combine_chunks()
-    known = _positions(pa.chunked_array([column.dictionary]), nodes)
-    return np.asarray(known[column.indices.to_numpy(zero_copy_only=False)])
+    positions = _positions(pa.chunked_array([column.dictionary]), nodes)
+    return np.asarray(positions[column.indices.to_numpy(zero_copy_only=False)])
 
 
 def _positions(values: pa.ChunkedArray, nodes: pa.Array) -> npt.NDArray[np.int64]:
     if pa.types.is_integer(nodes.type) and len(nodes):
-        known, wanted = nodes.to_numpy(), values.to_numpy()
-        low, high = int(known.min()), int(known.max())
-        if high - low < SPREAD * len(known):
-            table = np.full(high - low + 2, -1)  # the last entry is for what is outside
-            table[known - low] = np.arange(len(known))
-            inside = (wanted >= low) & (wanted <= high)
-            return table[np.where(inside, wanted - low, high - low + 1)]
-    found = pc.fill_null(pc.index_in(values, value_set=nodes), -1)
-    return np.asarray(found.to_numpy(), dtype=np.int64)
+        ids, queries = nodes.to_numpy(), values.to_numpy()
+        low, high = int(ids.min()), int(ids.max())
+        if high - low < MAX_SPREAD * len(ids):
+            table = np.full(high - low + 2, -1)  # the last entry is for ids out of range
+            table[ids - low] = np.arange(len(ids))
+            inside = (queries >= low) & (queries <= high)
+            return table[np.where(inside, queries - low, high - low + 1)]
+    positions = pc.fill_null(pc.index_in(values, value_set=nodes), -1)
+    return np.asarray(positions.to_numpy(), dtype=np.int64)
 
 
-def check_distinct(nodes: pa.Array, where: str) -> None:
-    """Refuse ids that name two rows."""
+def check_unique(nodes: pa.Array, where: str) -> None:
+    """Raise an error if an id occurs twice."""
     counts = pc.value_counts(nodes)
     repeated = counts.filter(pc.greater(counts.field("counts"), 1))
     if len(repeated):
         raise UGCLError(
             f"{len(repeated):,} id(s) have several rows in {where} "
-            f"({shown(repeated.field('values'))}): keep one row for each node"
+            f"({preview(repeated.field('values'))}): keep one row for each node"
         )
 
 
 def as_numpy(nodes: pa.Array) -> npt.NDArray[Any]:
-    """Ids as NumPy has them: int64 or text."""
+    """Convert ids to a NumPy array of int64 or text."""
     values: npt.NDArray[Any] = nodes.to_numpy(zero_copy_only=False)
     return values if values.dtype.kind == "i" else values.astype(np.str_)
 
 
-def shown(ids: pa.Array) -> str:
-    """The first three ids, and dots if there are more."""
+def preview(ids: pa.Array) -> str:
+    """Return the first three ids as text."""
     first = ", ".join(str(name) for name in ids[:3].to_pylist())
     return f"{first}, ..." if len(ids) > 3 else first
 
@@ -172,14 +171,14 @@ def _value_type(column: pa.ChunkedArray) -> pa.DataType:
 
 
 def _values(column: pa.ChunkedArray) -> pa.Array:
-    """The distinct ids of a column."""
+    """Return the distinct ids of a column."""
     if pa.types.is_dictionary(column.type):
         used = pc.unique(column)
         return used.dictionary.take(used.indices) if len(used) else used.dictionary[:0]
     return pc.unique(column)
 
 
-def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _dictionary_to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_dictionary(column.type):
         return column.cast(pa.large_string())
     return pa.chunked_array(

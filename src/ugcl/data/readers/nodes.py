@@ -1,8 +1,8 @@
-"""What is known of nodes: ids, features, labels, split."""
+"""`NodeTable`: ids, features, labels and split of nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Integral, Real
@@ -15,16 +15,16 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data.readers.columns import Columns
 from ugcl.data.readers.ids import as_ids
 from ugcl.data.readers.tables import Table
-from ugcl.graph.validation import SPLIT_PARTS
+from ugcl.typing import Features
 
 
 @dataclass(frozen=True)
-class Like:
-    """What the features of a graph are to be like that a trained model is to embed.
+class ExpectedFeatures:
+    """Features that a trained model expects of a graph.
 
     Attributes:
-        num_features: how many columns features have that are given as lists of indices.
-        feature_names: the names of the columns; they tell how structural features were made.
+        num_features: number of columns, for features given as lists of indices.
+        feature_names: names of the columns; those of structural features contain their settings.
     """
 
     num_features: int | None = None
@@ -33,134 +33,117 @@ class Like:
 
 @dataclass(frozen=True)
 class NodeTable:
-    """A row for each node.
+    """Table with one row for each node.
 
     Attributes:
-        name: what messages call it.
-        rows: how many.
-        ids: the id of each row; None where rows are nodes 0, 1, 2, ...
-        features: N x D, dense or SciPy sparse; None where there are none.
-        feature_names: of the columns; None where they have none.
-        labels: the class of each row as it was given, null where not known; or None.
-        split: the part of each row, null for none; or None.
-        notes: what a user may want to know about how it was read.
+        name: name of the table for messages.
+        rows: number of rows.
+        ids: id of each row; None if the rows are nodes 0, 1, 2, ...
+        features: N x D, dense or SciPy sparse; or None.
+        feature_names: names of the D columns; or None.
+        labels: class of each row before encoding, null if unknown; or None.
+        split: part of each row, null for none; or None.
+        notes: descriptions of how the table was read.
     """
 
     name: str
     rows: int
     ids: pa.ChunkedArray | None = None
-    features: Any = None
+    features: Features | None = None
     feature_names: tuple[str, ...] | None = None
     labels: pa.ChunkedArray | None = None
     split: pa.ChunkedArray | None = None
     notes: tuple[str, ...] = ()
 
-    def named(self, ids: pa.ChunkedArray) -> NodeTable:
-        """The same with these ids for its rows."""
+    def with_ids(self, ids: pa.ChunkedArray) -> NodeTable:
+        """Return a copy with ids."""
         if self.ids is not None:
-            raise UGCLError(f"{self.name} has ids of its own: leave out --ids")
+            raise UGCLError(f"{self.name} already has ids: leave out `ids`")
         if len(ids) != self.rows:
             raise UGCLError(
                 f"there are {len(ids):,} ids for {self.rows:,} rows of {self.name}: give one each"
             )
         notes = tuple(note.replace(", in the order of the nodes", "") for note in self.notes)
-        return replace(self, ids=ids, notes=(*notes, f"{self.name}: ids are given beside it"))
+        return replace(self, ids=ids, notes=(*notes, f"{self.name}: ids are read separately"))
 
     @classmethod
-    def of_pyg(cls, data: Any) -> NodeTable:
-        """`x`, `y` and the masks of a PyTorch Geometric `Data`."""
-        name, count = "the PyTorch Geometric graph", int(data.num_nodes)
-        labels = getattr(data, "y", None)
-        if labels is not None:
-            labels = labels.detach().cpu().reshape(-1).numpy()
-            if len(labels) != count:
-                raise UGCLError(
-                    f"{name} has {count:,} nodes but {len(labels):,} labels in y: give one each"
-                )
-            labels = pa.chunked_array([labels])
-        split = np.full(count, None, dtype=object)
-        for part in SPLIT_PARTS:
-            if (mask := getattr(data, f"{part}_mask", None)) is None:
-                continue
-            chosen = mask.detach().cpu().numpy()
-            if chosen.shape != (count,) or any(given is not None for given in split[chosen]):
-                raise UGCLError(
-                    f"{part}_mask of {name} must be a truth value for each node that no other mask "
-                    "has: choose one split"
-                )
-            split[chosen] = part
-        known = any(part is not None for part in split)
+    def from_pyg(cls, args: Mapping[str, Any], rows: int) -> NodeTable:
+        """Take features, labels and split of `pyg_graph_args`."""
+        labels, split = args["labels"], np.full(rows, None, dtype=object)
+        for part, mask in args["splits"].items():
+            split[mask] = part
         return cls(
-            name,
-            count,
-            pa.chunked_array([pa.array(np.arange(count))]),
-            None if data.x is None else data.x.detach().cpu().float().numpy(),
-            labels=labels,
-            split=pa.chunked_array([pa.array(split, pa.string())]) if known else None,
+            "the PyTorch Geometric graph",
+            rows,
+            pa.chunked_array([np.arange(rows)]),
+            args["features"],
+            labels=None if labels is None else pa.chunked_array([labels]),
+            split=pa.chunked_array([pa.array(split, pa.string())]) if any(split) else None,
         )
 
     @classmethod
-    def of_network(cls, network: Any, columns: Columns, name: str) -> NodeTable:
-        """The attributes of a NetworkX graph's nodes: numbers are features, text is not."""
-        attributes = dict(network.nodes(data=True))
-        names = list(dict.fromkeys(chain.from_iterable(attributes.values())))
-        values = {
-            attribute: [known.get(attribute) for known in attributes.values()]
-            for attribute in names
-        }
-        key, label, split = (
-            asked if asked in names else None
-            for asked in (columns.id, columns.label, columns.split)
-        )
-        taken = (key, label, split)
-        numeric = [
-            attribute
-            for attribute in names
-            if attribute not in (*taken, *columns.ignore)
-            and all(isinstance(value, Real) for value in values[attribute])
+    def from_networkx(cls, network: Any, columns: Columns, name: str) -> NodeTable:
+        """Take the node attributes of a NetworkX graph; those that are numbers are features."""
+        nodes = dict(network.nodes(data=True))
+        names = list(dict.fromkeys(chain.from_iterable(nodes.values())))
+        values = {key: [attributes.get(key) for attributes in nodes.values()] for key in names}
+        id, label, split = roles = [
+            column if column in names else None
+            for column in (columns.id, columns.label, columns.split)
         ]
-        left = [str(attribute) for attribute in names if attribute not in (*numeric, *taken)]
+        numeric = [
+            key
+            for key in names
+            if key not in (*roles, *columns.ignore)
+            and all(isinstance(value, Real) for value in values[key])
+        ]
+        unused = [str(key) for key in names if key not in (*numeric, *roles)]
+        feature_names = tuple(map(str, numeric))
         notes = []
         if numeric:
-            shown = listed(map(str, numeric), 6)
-            notes.append(f"{name}: numeric node attributes are the features ({shown})")
-        if left:
-            notes.append(f"{name}: node attributes that are not used: {listed(left, 5)}")
-        if key:
-            notes.append(f"{name}: ids from the node attribute '{key}'")
-        features = np.array([values[attribute] for attribute in numeric], dtype=np.float64).T
+            listed = quoted(feature_names, 6)
+            notes.append(f"{name}: numeric node attributes are the features ({listed})")
+        if unused:
+            notes.append(f"{name}: node attributes that are not used: {quoted(unused, 5)}")
+        if id:
+            notes.append(f"{name}: ids from the node attribute '{id}'")
+        features = np.array([values[key] for key in numeric], dtype=np.float64).T
         return cls(
             name,
-            len(attributes),
-            as_ids(_values(values[key] if key else list(attributes)), f"the nodes of {name}"),
+            len(nodes),
+            as_ids(_to_arrow(values[id] if id else list(nodes)), f"the nodes of {name}"),
             features if numeric else None,
-            tuple(str(attribute) for attribute in numeric) or None,
-            _values(values[label]) if label else None,
-            _values(values[split]) if split else None,
+            feature_names or None,
+            _to_arrow(values[label]) if label else None,
+            _to_arrow(values[split]) if split else None,
             tuple(notes),
         )
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _values(values: list[Any]) -> pa.ChunkedArray:
-    """Attributes as whole numbers if all are, else as text; NaN is missing."""
-    known = [None if value is None or value != value else value for value in values]
-    if all(value is None or (_is_whole(value) and abs(value) < 2**63) for value in known):
-        return pa.chunked_array([pa.array(known, pa.int64())])
-    texts = [None if value is None else str(value) for value in known]
+def _to_arrow(values: list[Any]) -> pa.ChunkedArray:
+    """Convert values to integers if all are, else to text; NaN is missing."""
+    values = [None if value is None or value != value else value for value in values]
+    if all(value is None or _is_int64(value) for value in values):
+        return pa.chunked_array([pa.array(values, pa.int64())])
+    texts = [None if value is None else str(value) for value in values]
     return pa.chunked_array([pa.array(texts, pa.string())])
 
 
-def about_nodes(table: Table, names: list[str]) -> dict[str | None, pa.ChunkedArray]:
-    """What a table says of nodes besides features, as text where the file is text."""
-    read = table.read(names, text=True) if names else {}
-    return {name: read[name] for name in names}
+def _is_int64(value: Any) -> bool:
+    integer = isinstance(value, Integral) and not isinstance(value, bool)
+    return integer and abs(value) < 2**63
 
 
-def listed(names: Iterable[str | None], most: int = 10) -> str:
-    """Names in quotes, the first ones if there are many."""
-    quoted = [f"'{name}'" for name in names if name is not None]
-    return ", ".join(quoted[:most]) + (", ..." if len(quoted) > most else "")
+def read_node_columns(
+    table: Table, names: Iterable[str | None]
+) -> dict[str | None, pa.ChunkedArray]:
+    """Read the columns that are not None, as text if the file is text."""
+    columns = [name for name in names if name is not None]
+    values = table.read(columns, text=True) if columns else {}
+    return {name: values[name] for name in columns}
+
+
+def quoted(names: Iterable[str | None], max_names: int = 10) -> str:
+    """Return names in quotes, the first ones if there are many."""
+    texts = [f"'{name}'" for name in names if name is not None]
+    return ", ".join(texts[:max_names]) + ", ..." * (len(texts) > max_names)

@@ -1,4 +1,4 @@
-"""`read_graph`: a graph from whatever a user has of it."""
+"""`read_graph`: read a graph from files, data frames, arrays or other libraries."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data.npz import UNREADABLE
+from ugcl._utils.files import READ_ERRORS
 from ugcl.data.readers.columns import Columns
-from ugcl.data.readers.edges import Edges, read_edges
+from ugcl.data.readers.edges import EdgeTable, read_edges
 from ugcl.data.readers.features import read_features
 from ugcl.data.readers.files import GraphFiles
 from ugcl.data.readers.ids import (
-    alike,
     as_ids,
     as_numpy,
-    check_distinct,
-    distinct,
-    numbered,
-    plain,
-    shown,
+    check_unique,
+    decoded,
+    positions_of,
+    preview,
+    unique_ids,
+    with_common_type,
 )
-from ugcl.data.readers.labels import classes_of, parts_of, read_ids, read_labels
-from ugcl.data.readers.nodes import Like, NodeTable
+from ugcl.data.readers.labels import encode_labels, read_ids, read_labels, split_rows
+from ugcl.data.readers.nodes import ExpectedFeatures, NodeTable
 from ugcl.data.readers.structural import steps_of, structural_features
+from ugcl.data.readers.tables import error_text
 from ugcl.graph import Graph
 from ugcl.graph.edges import EdgeList, simple_adjacency
 from ugcl.graph.validation import UNLABELLED
+from ugcl.typing import NodeIndices
 
 
 def read_graph(
@@ -50,112 +51,115 @@ def read_graph(
     ignore: Sequence[str] = (),
     directed: bool = False,
     name: str | None = None,
-    like: Like | None = None,
+    expected: ExpectedFeatures | None = None,
 ) -> Graph:
-    """Read a graph of your own, from files, data frames or other libraries.
+    """Read a graph from files, data frames, arrays or graphs of other libraries.
 
-    A file may be CSV, TSV or other text, Parquet or JSON lines, compressed or not; a data frame may
-    be pandas's, polars's or any that speaks Arrow. Ids are whole numbers or text. Nodes are in the
-    order of the features, else in that of their ids. What was read and changed is in the graph's
-    `notes`.
+    A table may be a file (CSV, TSV or other text, Parquet or JSON lines, compressed or not) or a
+    data frame (pandas, polars or any with Arrow's C interface). Ids are integers or text. Nodes are
+    in the order of the features, else sorted by id. The graph's `notes` describe what was read and
+    changed.
 
     Args:
         edges: a table with a row for each edge; a GraphML or GML file or a NetworkX graph; a
             SciPy adjacency matrix or its `.npz`; an E x 2 array or its `.npy`; or a PyTorch
             Geometric `Data`.
         features: a table with a row for each node; an array or SciPy matrix, or its `.npy` or
-            `.npz`; or a `.json` of id -> list of the features that a node has. Without any, numeric
-            attributes of the nodes of GraphML and NetworkX, `x` of PyTorch Geometric, or else
-            structural features are made of the edges.
+            `.npz`; or a `.json` that maps ids to lists of feature indices. By default numeric node
+            attributes of GraphML and NetworkX, `x` of PyTorch Geometric, or else structural
+            features computed from the edges.
         labels: a table with a label for each node, and perhaps a split; or an array.
-        ids: the ids of the features' rows, where the features have none.
-        source: the column of an edge's first node; this and the following by default by their
-            common names, and the ends of an edge the first two columns.
-        target: the column of its second node.
-        weight: the column of its weight.
-        id: the column of ids, in the features and in the labels.
-        label: the column of labels, in either.
-        split: the column that says `train`, `val` or `test`, in either.
-        ignore: columns that are no features.
-        directed: whether two opposite edges are two edges, whose weights are added.
-        name: what to call the graph.
-        like: what the features are to be like, where they must suit a trained model.
+        ids: ids of the rows of features, if the features do not contain them.
+        source: column of the first node of an edge. All columns are found by common names by
+            default; the endpoints of edges else are the first two columns.
+        target: column of the second node of an edge.
+        weight: column of the weight of an edge.
+        id: column of ids, in features and labels.
+        label: column of labels, in features or labels.
+        split: column that contains `train`, `val` or `test`, in features or labels.
+        ignore: columns that are not features.
+        directed: whether (u, v) and (v, u) are distinct edges, whose weights are summed.
+        name: name of the graph; by default that of the file of edges.
+        expected: features that a trained model expects.
     """
     columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
-    called = _name(edges) if name is None else name
+    if name is None:
+        name = Path(edges).name if isinstance(edges, str | Path) else ""
     try:
-        return _read(edges, features, labels, ids, columns, like or Like(), called)
+        return _read(edges, features, labels, ids, columns, expected or ExpectedFeatures(), name)
     except UGCLError:
         raise
-    except (*UNREADABLE, pa.ArrowException) as error:
-        words = " ".join(str(error).split()) or type(error).__name__
-        raise UGCLError(f"the graph cannot be read ({words}): check its files or frames") from error
+    except (*READ_ERRORS, pa.ArrowException) as error:
+        reason = error_text(error)
+        raise UGCLError(f"the graph cannot be read ({reason}): check its files") from error
 
 
 def _read(
-    edges: Any, features: Any, labels: Any, ids: Any, columns: Columns, like: Like, name: str
+    edges: Any,
+    features: Any,
+    labels: Any,
+    ids: Any,
+    columns: Columns,
+    expected: ExpectedFeatures,
+    name: str,
 ) -> Graph:
-    read = read_edges(edges, columns)
-    table = read.table
+    edge_table = read_edges(edges, columns)
+    table = edge_table.table
     if features is not None:
-        alone = labels is None and read.table is None
-        table = read_features(features, columns, like, labelled=alone)
-    nodes, read, table = _nodes(read, table, None if ids is None else read_ids(ids))
-    ends = _numbered_edges(read, nodes, table)
-    tables = [each for each in (table, read.table) if each is not None]
+        alone = labels is None and edge_table.table is None
+        table = read_features(features, columns, expected, labelled=alone)
+    row_ids = None if ids is None else read_ids(ids)
+    nodes, edge_table, table = _align_ids(edge_table, table, row_ids)
+    edge_list = _edge_list(edge_table, nodes, table)
+    tables = [each for each in (table, edge_table.table) if each is not None]
     if labels is not None:
         tables.insert(0, read_labels(labels, columns, alone=not tables))
-    ordered = table is not None or read.nodes is not None
-    known = _labels(tables, nodes, columns, ordered=ordered)
-    notes = (*read.notes, *(note for each in reversed(tables) for note in each.notes))
-    about = {"name": name, "notes": tuple(dict.fromkeys(notes))}
-    return _assembled(read, ends, nodes, table, like, known | about)
+    ordered = table is not None or edge_table.nodes is not None
+    args = _label_args(tables, nodes, columns, ordered=ordered)
+    notes = (*edge_table.notes, *(note for each in reversed(tables) for note in each.notes))
+    args |= {"name": name, "notes": tuple(dict.fromkeys(notes))}
+    return _build(edge_list, nodes, table, expected, args)
 
 
-def read_files(files: GraphFiles, like: Like | None = None) -> Graph:
-    """Read a graph from its files."""
+def read_files(files: GraphFiles, expected: ExpectedFeatures | None = None) -> Graph:
+    """Read a graph from `GraphFiles`."""
     return read_graph(
         files.edges,
         files.features or None,
         files.labels or None,
         ids=files.ids or None,
-        like=like,
+        expected=expected,
         **vars(files.columns),
     )
 
 
 def with_labels(graph: Graph, files: GraphFiles) -> Graph:
-    """The graph with the labels, and the split, of a file of labels instead of its own."""
+    """Return a copy of a graph with the labels and the split of `files.labels`."""
     table = read_labels(files.labels, files.columns)
     ids = pa.array(np.arange(graph.num_nodes) if graph.ids is None else graph.ids)
-    nodes = plain(as_ids(ids, "the graph"))
-    known = _labels([table], nodes, files.columns, ordered=True)
-    return replace(graph, **known, notes=graph.notes + table.notes)
+    nodes = decoded(as_ids(ids, "the graph"))
+    args = _label_args([table], nodes, files.columns, ordered=True)
+    return replace(graph, **args, notes=graph.notes + table.notes)
 
 
-def _name(edges: Any) -> str:
-    return Path(edges).name if isinstance(edges, str | Path) else ""
-
-
-def _nodes(
-    edges: Edges, table: NodeTable | None, ids: pa.ChunkedArray | None
-) -> tuple[pa.Array, Edges, NodeTable | None]:
-    """All nodes in order, and edges and table with ids that compare with them."""
+def _align_ids(
+    edges: EdgeTable, table: NodeTable | None, ids: pa.ChunkedArray | None
+) -> tuple[pa.Array, EdgeTable, NodeTable | None]:
+    """Return the ids of all nodes in order, and edges and table with ids of the same type."""
     if ids is not None:
         if table is None or table.features is None:
-            raise UGCLError("--ids names the rows of features, and there are none: leave it out")
-        table = table.named(ids)
-    listed = edges.nodes if table is None or table.ids is None else table.ids
-    if listed is None and table is not None:
-        listed = pa.chunked_array([pa.array(np.arange(table.rows))])
-    ends = [edges.sources, edges.targets]
-    ends = alike([*ends, *([] if listed is None else [listed])])
-    edges = replace(edges, sources=ends[0], targets=ends[1])
-    if listed is None:
-        return distinct(ends), edges, table
-    nodes = plain(ends[2])
-    where = "the edges" if table is None else table.name
-    check_distinct(nodes, where)
+            raise UGCLError("`ids` needs features, and there are none: leave it out")
+        table = table.with_ids(ids)
+    node_ids = edges.nodes if table is None or table.ids is None else table.ids
+    if node_ids is None and table is not None:
+        node_ids = pa.chunked_array([pa.array(np.arange(table.rows))])
+    columns = [edges.sources, edges.targets, *([] if node_ids is None else [node_ids])]
+    columns = with_common_type(columns)
+    edges = replace(edges, sources=columns[0], targets=columns[1])
+    if node_ids is None:
+        return unique_ids(columns), edges, table
+    nodes = decoded(columns[2])
+    check_unique(nodes, "the edges" if table is None else table.name)
     if table is not None and len(nodes) != table.rows:
         raise UGCLError(
             f"there are {len(nodes):,} nodes but {table.rows:,} rows in {table.name}: give one each"
@@ -163,99 +167,91 @@ def _nodes(
     return nodes, edges, table
 
 
-def _numbered_edges(
-    edges: Edges, nodes: pa.Array, table: NodeTable | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    ends = numbered(edges.sources, nodes), numbered(edges.targets, nodes)
-    lost = [
-        column.filter(pa.array(found < 0))
-        for column, found in zip((edges.sources, edges.targets), ends, strict=True)
-        if (found < 0).any()
+def _edge_list(edges: EdgeTable, nodes: pa.Array, table: NodeTable | None) -> EdgeList:
+    """Replace the ids of edges by node indices; every node must have features."""
+    columns = (edges.sources, edges.targets)
+    sources, targets = (positions_of(column, nodes) for column in columns)
+    missing = [
+        column.filter(pa.array(indices < 0))
+        for column, indices in zip(columns, (sources, targets), strict=True)
+        if (indices < 0).any()
     ]
-    if lost:
-        missing = distinct(lost)
+    if missing:
+        ids = unique_ids(missing)
         where = table.name if table is not None else "the matrix"
-        advice = f"add their rows to {where}, whose ids are {shown(nodes)}, or remove their edges"
+        advice = f"add their rows to {where}, whose ids are {preview(nodes)}, or remove their edges"
         if table is not None and table.ids is None:
             advice = (
                 f"{where} has no ids, so that its {table.rows:,} rows are nodes 0 to "
-                f"{table.rows - 1:,}; name the column of ids (--id), or give the ids of the rows "
-                "(--ids)"
+                f"{table.rows - 1:,}; name the column of ids with `id`, or pass the ids of the "
+                "rows as `ids`"
             )
         raise UGCLError(
-            f"{len(missing):,} node(s) of the edges have no features ({shown(missing)}): {advice}"
+            f"{len(ids):,} node(s) of the edges have no features ({preview(ids)}): {advice}"
         )
-    return ends
+    return EdgeList(sources, targets, edges.weights, edges.directed)
 
 
-def _assembled(
-    edges: Edges,
-    ends: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+def _build(
+    edges: EdgeList,
     nodes: pa.Array,
     table: NodeTable | None,
-    like: Like,
-    about: dict[str, Any],
+    expected: ExpectedFeatures,
+    args: dict[str, Any],
 ) -> Graph:
-    """The graph, with features of its edges where it has no others."""
+    """Build the graph; without features, compute structural ones."""
     if len(nodes) == 0:
         raise UGCLError("the edges are empty, and so the graph has no nodes: check the file")
-    about["ids"] = ids = as_numpy(nodes)
-    listed = EdgeList(*ends, edges.weights, edges.directed)
+    args["ids"] = ids = as_numpy(nodes)
     if table is not None and table.features is not None:
-        joined = np.zeros(len(nodes), dtype=bool)
-        for end in ends:
-            joined[end] = True
-        if isolated := int((~joined).sum()):
-            about["notes"] += (f"kept {isolated:,} node(s) that have features but no edges",)
-        return Graph(listed, table.features, feature_names=table.feature_names, **about)
-    adjacency, changes = simple_adjacency(listed, len(nodes))
-    features, names = structural_features(adjacency, ids.tolist(), steps_of(like.feature_names))
-    made = (
-        f"no features: made {len(names)} of the edges, the degree and a random projection of the "
-        f"adjacency and its powers up to {steps_of(names)}"
+        isolated = np.ones(len(nodes), dtype=bool)
+        isolated[edges.sources] = isolated[edges.targets] = False
+        if isolated.any():
+            args["notes"] += (f"kept {isolated.sum():,} node(s) that have features but no edges",)
+        return Graph(edges, table.features, feature_names=table.feature_names, **args)
+    adjacency, edge_notes = simple_adjacency(edges, len(nodes))
+    features, names = structural_features(adjacency, ids.tolist(), steps_of(expected.feature_names))
+    note = (
+        f"no features: computed {len(names)} structural features from the edges, the degree and a "
+        f"random projection of the adjacency and its powers up to {steps_of(names)}"
     )
-    about["notes"] += (made, *changes)
+    args["notes"] += (note, *edge_notes)
     weighted = edges.weights is not None
-    return Graph(adjacency, features, weighted=weighted, feature_names=names, **about)
+    return Graph(adjacency, features, weighted=weighted, feature_names=names, **args)
 
 
-def _labels(
+def _label_args(
     tables: Sequence[NodeTable], nodes: pa.Array, columns: Columns, *, ordered: bool
 ) -> dict[str, Any]:
-    """Labels, split and names of classes, each of the first table that has them.
+    """Return labels, splits and class names, from the first table that has them.
 
     Args:
-        tables: what is known of nodes.
-        nodes: all nodes.
-        columns: those that the user names must be somewhere.
-        ordered: whether the order of the nodes is the user's own.
+        tables: the tables of nodes.
+        nodes: ids of all nodes.
+        columns: names of columns; given ones must be in one of the tables.
+        ordered: whether the order of the nodes comes from the user.
     """
-    splits: dict[str, Any] = {}
-    known: dict[str, Any] = {"labels": None, "splits": splits, "class_names": None}
-    for table in tables:
-        if table.labels is not None:
-            rows = _rows(table, nodes, ordered=ordered)
-            numbers, known["class_names"] = classes_of(table.labels, table.name)
-            known["labels"] = np.full(len(nodes), UNLABELLED)
-            known["labels"][rows] = numbers
-            break
-    for table in tables:
-        if table.split is not None:
-            rows = _rows(table, nodes, ordered=ordered)
-            parts = parts_of(table.split, table.name)
-            splits = known["splits"] = {part: rows[found] for part, found in parts.items()}
-            break
-    for asked, found in (
-        (columns.label, known["labels"]),
-        (columns.split, known["splits"] or None),
+    args: dict[str, Any] = {"labels": None, "splits": {}, "class_names": None}
+    if table := next((table for table in tables if table.labels is not None), None):
+        rows = _row_nodes(table, nodes, ordered=ordered)
+        labels, args["class_names"] = encode_labels(table.labels, table.name)
+        args["labels"] = np.full(len(nodes), UNLABELLED)
+        args["labels"][rows] = labels
+    if table := next((table for table in tables if table.split is not None), None):
+        rows = _row_nodes(table, nodes, ordered=ordered)
+        parts = split_rows(table.split, table.name)
+        args["splits"] = {part: rows[members] for part, members in parts.items()}
+    for column, missing in (
+        (columns.label, args["labels"] is None),
+        (columns.split, not args["splits"]),
     ):
-        if asked and found is None:
-            raise UGCLError(f"the column '{asked}' is in no table of nodes: check its name")
-    return known
+        if column and missing:
+            raise UGCLError(f"the column '{column}' is in no table of nodes: check its name")
+    return args
 
 
-def _rows(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> npt.NDArray[np.int64]:
-    """The node of each row of a table, by id or in the order of the nodes."""
+def _row_nodes(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> NodeIndices:
+    """Return the node of each row of a table, by id or in the order of the nodes."""
     if table.ids is None:
         if not ordered:
             raise UGCLError(
@@ -268,15 +264,15 @@ def _rows(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> npt.NDArray[np
                 "give one for each node, or a column of ids"
             )
         return np.arange(len(nodes))
-    key, known = alike([table.ids, pa.chunked_array([nodes])])
-    rows = numbered(key, plain(known))
-    if (rows < 0).any():
-        strange = plain(key).filter(pa.array(rows < 0))
-        advice = f"remove them, or check the ids, which are {shown(nodes)} in the graph"
-        if rows[0] < 0 and any("has no header" in note for note in table.notes):
-            advice = "if the first line is a header, name its columns (--id, --label)"
+    ids, node_ids = with_common_type([table.ids, pa.chunked_array([nodes])])
+    indices = positions_of(ids, decoded(node_ids))
+    if (indices < 0).any():
+        missing = decoded(ids).filter(pa.array(indices < 0))
+        advice = f"remove them, or check the ids, which are {preview(nodes)} in the graph"
+        if indices[0] < 0 and any("has no header" in note for note in table.notes):
+            advice = "if the first line is a header, pass its columns as `id` and `label`"
         raise UGCLError(
-            f"{len(strange):,} label(s) in {table.name} are of nodes that are not in the graph "
-            f"({shown(strange)}): {advice}"
+            f"{len(missing):,} label(s) in {table.name} are of nodes that are not in the graph "
+            f"({preview(missing)}): {advice}"
         )
-    return rows
+    return indices

@@ -1,4 +1,4 @@
-"""Tables as people have them: CSV, TSV, other text, Parquet, JSON lines, data frames."""
+"""Tables: CSV, TSV and other text, Parquet, JSON lines and data frames."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import READ_ERRORS
 from ugcl._utils.suggest import unknown
-from ugcl.data.npz import UNREADABLE
-from ugcl.data.readers.columns import IDS, NUMBERING, is_id_name
+from ugcl.data.readers.columns import IDS, INDEX_NAMES, is_id_name
 from ugcl.data.readers.text import SEPARATORS, open_text
 
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
-ENDINGS = (*SEPARATORS, *PARQUET, *JSON_LINES)
+EXTENSIONS = (*SEPARATORS, *PARQUET, *JSON_LINES)
 COMPRESSED = (".gz", ".bz2", ".zst")
 
 Load = Callable[[list[str], bool], pa.Table]
@@ -30,13 +30,13 @@ Load = Callable[[list[str], bool], pa.Table]
 
 @dataclass(frozen=True)
 class Table:
-    """A table that has been looked at, and whose columns are read when they are wanted.
+    """Table with a known schema whose columns are read on demand.
 
     Attributes:
-        name: what messages call it.
-        schema: names and types of its columns, of text files as far as their beginning tells.
-        load: reads columns; its second argument says whether as text, exactly as it stands there.
-        notes: what a user may want to know about how it was read.
+        name: name of the table for messages.
+        schema: names and types of its columns; for text files inferred from their beginning.
+        load: function that reads columns; its second argument says whether as unparsed text.
+        notes: descriptions of how the table was read.
     """
 
     name: str
@@ -46,25 +46,25 @@ class Table:
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns."""
+        """Names of the columns, those of a pandas index first."""
         index = [name for name in _pandas_index(self.schema) if name in self.schema.names]
         return [*index, *(name for name in self.schema.names if name not in index)]
 
-    def called(self, names: Iterable[str]) -> str | None:
-        """The column that has the first of these names that occurs, however it is capitalised."""
-        known = {column.strip().lower(): column for column in reversed(self.columns)}
-        return next((known[name] for name in names if name in known), None)
+    def find(self, names: Iterable[str]) -> str | None:
+        """Return the column with the first of these names that occurs, ignoring case."""
+        columns = {column.strip().lower(): column for column in reversed(self.columns)}
+        return next((columns[name] for name in names if name in columns), None)
 
-    def chosen(self, column: str, names: Iterable[str]) -> str | None:
-        """The column that the user names, if it is here, else one that has a common name."""
-        return column if column and column in self.columns else self.called(names)
+    def choose(self, column: str, names: Iterable[str]) -> str | None:
+        """Return the given column if the table has it, else one with a common name."""
+        return column if column and column in self.columns else self.find(names)
 
-    def asked(self, column: str) -> str:
-        """The column of a name that the user gave."""
+    def require(self, column: str) -> str:
+        """Return the given column, or raise an error if the table does not have it."""
         if column in self.columns:
             return column
-        words = unknown(f"column in {self.name}", column, self.columns, most=20)
-        raise UGCLError(" ".join([f"{words}", *(f"({note})" for note in self.notes)]))
+        message = unknown(f"column in {self.name}", column, self.columns, max_listed=20)
+        raise UGCLError(" ".join([message, *(f"({note})" for note in self.notes)]))
 
     def read(self, columns: Collection[str], *, text: bool = False) -> pa.Table:
         """Read columns, in this order."""
@@ -72,11 +72,11 @@ class Table:
             return self.load(list(columns), text).select(list(columns))
         except UGCLError:
             raise
-        except UNREADABLE as error:
-            raise unreadable(self.name, error) from error
+        except READ_ERRORS as error:
+            raise read_error(self.name, error) from error
 
     def is_number(self, column: str) -> bool:
-        """Whether a column holds numbers (or truth values), or lists of them."""
+        """Return whether a column holds numbers, booleans, or lists of them."""
         kind = self.schema.field(column).type
         if _is_list(kind):
             kind = kind.value_type
@@ -84,37 +84,37 @@ class Table:
         return any(check(kind) for check in (*checks, pa.types.is_decimal))
 
     def id_column(self, column: str) -> str | None:
-        """The column of ids: as named, if it is here, or called `id`, `node` or like `user_id`."""
-        known = self.chosen(column, IDS)
-        if known is None:
-            like = [name for name in self.columns if is_id_name(name)]
-            known = like[0] if len(like) == 1 else None
-        return known
+        """Return the column of ids: as given, or named `id`, `node` or like `user_id`."""
+        id_column = self.choose(column, IDS)
+        if id_column is None:
+            similar = [name for name in self.columns if is_id_name(name)]
+            id_column = similar[0] if len(similar) == 1 else None
+        return id_column
 
-    def numbering(self) -> str | None:
-        """The index of a pandas frame that has no name."""
-        return self.called(NUMBERING)
+    def index_column(self) -> str | None:
+        """Return the unnamed index of a pandas frame."""
+        return self.find(INDEX_NAMES)
 
     def is_time(self, column: str) -> bool:
-        """Whether a column holds dates or times."""
+        """Return whether a column holds dates or times."""
         return bool(pa.types.is_temporal(self.schema.field(column).type))
 
     def is_list(self, column: str) -> bool:
-        """Whether a column holds a list in each row."""
+        """Return whether a column holds lists."""
         return _is_list(self.schema.field(column).type)
 
-    def is_whole(self, column: str) -> bool:
-        """Whether a column holds whole numbers."""
+    def is_integer(self, column: str) -> bool:
+        """Return whether a column holds integers."""
         return bool(pa.types.is_integer(self.schema.field(column).type))
 
 
 def open_table(source: Any, what: str, *, named: Collection[str] = ()) -> Table:
-    """Look at a file or a data frame.
+    """Open a file or a data frame.
 
     Args:
-        source: a path, or anything that speaks Arrow's C interface, as pandas and polars do.
-        what: what it holds, for messages.
-        named: columns that the user names: a first line that has them is a header.
+        source: a path, or an object with Arrow's C interface, such as pandas and polars frames.
+        what: its content, for messages: "edges", "features", "labels" or "ids".
+        named: columns that the user gives; a first line that contains them is a header.
     """
     if isinstance(source, str | Path):
         return _open_file(Path(source), named, edges=what == "edges")
@@ -122,22 +122,22 @@ def open_table(source: Any, what: str, *, named: Collection[str] = ()) -> Table:
         source = source.collect()
     try:
         table = _plain(_with_index(pa.table(source)))
-    except (*UNREADABLE, pa.ArrowException) as error:
-        raise UGCLError(f"the {what} cannot be read as a table: {_words(error)}") from error
+    except (*READ_ERRORS, pa.ArrowException) as error:
+        raise UGCLError(f"the {what} cannot be read as a table: {error_text(error)}") from error
     return _checked(Table(f"the {what}", table.schema, lambda columns, text: table))
 
 
 def _with_index(table: pa.Table) -> pa.Table:
-    """The table of a frame with its index as a column, if it is a range that is not 0, 1, 2, ..."""
-    for entry in _pandas(table.schema):
+    """Append the index of a pandas frame as a column if it is a range other than 0, 1, 2, ..."""
+    for entry in _pandas_metadata(table.schema):
         if isinstance(entry, dict) and (entry.get("start"), entry.get("step")) != (0, 1):
             index = range(entry["start"], entry["stop"], entry["step"])
-            return table.append_column(entry.get("name") or NUMBERING[-1], pa.array(index))
+            return table.append_column(entry.get("name") or INDEX_NAMES[-1], pa.array(index))
     return table
 
 
-def _pandas(schema: pa.Schema) -> list[Any]:
-    """What pandas wrote about its index: the names of its columns, or a range."""
+def _pandas_metadata(schema: pa.Schema) -> list[Any]:
+    """Return what pandas stored about its index: names of columns, or a range."""
     try:
         return list(json.loads((schema.metadata or {})[b"pandas"])["index_columns"])
     except (KeyError, TypeError, ValueError):
@@ -145,13 +145,14 @@ def _pandas(schema: pa.Schema) -> list[Any]:
 
 
 def _pandas_index(schema: pa.Schema) -> list[str]:
-    """The columns of a pandas index that has a name; they come first."""
-    names = [entry.get("name") if isinstance(entry, dict) else entry for entry in _pandas(schema)]
-    return [name for name in names if isinstance(name, str) and name not in NUMBERING]
+    """Return the columns of a pandas index with names."""
+    entries = _pandas_metadata(schema)
+    names = [entry.get("name") if isinstance(entry, dict) else entry for entry in entries]
+    return [name for name in names if isinstance(name, str) and name not in INDEX_NAMES]
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """The table without dictionaries (pandas's and polars's categories) and views."""
+    """Convert dictionaries (categories of pandas and polars) and string views."""
     columns = [_plain_column(column) for column in table.columns]
     return pa.table(columns, schema=_plain_schema(table.schema))
 
@@ -176,16 +177,16 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _checked(table: Table) -> Table:
-    """Refuse two columns of one name."""
+    """Raise an error if two columns have the same name."""
     names = list(table.schema.names)
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise UGCLError(f"{table.name} has two columns called '{twice}': rename one of them")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise UGCLError(f"{table.name} has two columns called '{repeated}': rename one of them")
     return table
 
 
-def ending(path: Path) -> str:
-    """The ending that tells a file's format, without that of its compression."""
+def file_extension(path: Path) -> str:
+    """Return the extension of a file in lower case, without that of its compression."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
@@ -193,35 +194,36 @@ def ending(path: Path) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that is not there."""
+    """Raise an error if a file does not exist."""
     if not path.is_file():
-        what = "is a folder" if path.is_dir() else "is not there"
-        raise UGCLError(f"the file {path} {what}: check the path")
+        problem = "is a folder" if path.is_dir() else "does not exist"
+        raise UGCLError(f"the file {path} {problem}: check the path")
 
 
-def unreadable(name: str, error: Exception) -> UGCLError:
-    """The error of a file that is damaged or something else than its ending says."""
-    words = _words(error)
-    advice = "check that it is whole and what its ending says"
-    if "UTF8" in words or "utf-8" in words:
+def read_error(name: str, error: Exception) -> UGCLError:
+    """Return the error for a file that is damaged or has the wrong extension."""
+    reason = error_text(error)
+    advice = "check that it is complete and has the extension of its format"
+    if "UTF8" in reason or "utf-8" in reason:
         advice = "save it as UTF-8"
-    elif "Object arrays" in words:
+    elif "Object arrays" in reason:
         advice = "save it as text or numbers, for example by .astype(str)"
-    return UGCLError(f"{name} cannot be read ({words}): {advice}")
+    return UGCLError(f"{name} cannot be read ({reason}): {advice}")
 
 
-def _words(error: Exception) -> str:
+def error_text(error: Exception) -> str:
+    """Return the message of an error in one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
     check_file(path)
-    kind = ending(path)
-    if kind not in ENDINGS:
+    kind = file_extension(path)
+    if kind not in EXTENSIONS:
         others = ", .graphml, .gml, .npy or .npz" if edges else ", .npy, .npz or .json"
         raise UGCLError(
-            f"{path.name} ends in nothing that tells a format known here: give a file that ends in "
-            f"{', '.join(ENDINGS)} (with or without .gz){others}"
+            f"{path.name} has no known extension: give a file that ends in {', '.join(EXTENSIONS)} "
+            f"(with or without .gz){others}"
         )
     try:
         if kind in PARQUET:
@@ -234,8 +236,8 @@ def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
         return _checked(Table(path.name, text.schema, text.load, text.notes))
     except UGCLError:
         raise
-    except UNREADABLE as error:
-        raise unreadable(path.name, error) from error
+    except READ_ERRORS as error:
+        raise read_error(path.name, error) from error
 
 
 def _open_parquet(path: Path) -> Table:
@@ -253,7 +255,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def count_missing(column: pa.ChunkedArray) -> int:
-    """How many entries are null or NaN."""
+    """Return the number of entries that are null or NaN."""
     missing = column.null_count
     if pa.types.is_floating(column.type):
         missing += pc.sum(pc.is_nan(column)).as_py() or 0

@@ -24,18 +24,18 @@
     clusters: decode(run.clusters, Int32Array),
   }));
 
-  // Theme: the system's, until somebody chooses.
+  // Theme: the system's, until the user chooses one.
   const theme = byId("theme");
   const dark = () =>
     (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   theme.addEventListener("click", () => {
     root.dataset.theme = dark() ? "light" : "dark";
-    say();
+    updateThemeButton();
     draw();
   });
-  const say = () => (theme.textContent = dark() ? "Light theme" : "Dark theme");
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { say(); draw(); });
-  say();
+  const updateThemeButton = () => (theme.textContent = dark() ? "Light theme" : "Dark theme");
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { updateThemeButton(); draw(); });
+  updateThemeButton();
 
   // Colours: the eight largest groups have one each, all others share a grey.
   const style = (name) => getComputedStyle(root).getPropertyValue(name).trim();
@@ -48,7 +48,7 @@
     const entries = largest.map((key, i) => ({ colour: `--s${i}`, text: `${name(key)} (${sizes.get(key).toLocaleString("en")})` }));
     let rest = count;
     largest.forEach((key) => (rest -= sizes.get(key)));
-    if (rest) entries.push({ colour: "--other", text: `other or not known (${rest.toLocaleString("en")})` });
+    if (rest) entries.push({ colour: "--other", text: `other or unknown (${rest.toLocaleString("en")})` });
     return { entries, pick: (i) => (place.has(of[i]) ? place.get(of[i]) : COLOURS) };
   };
   const ranges = (of) => {
@@ -156,7 +156,7 @@
     }
     return best;
   };
-  const about = (i) => {
+  const describe = (i) => {
     const parts = [nodes.ids[i]];
     if (label) parts.push(label[i] >= 0 ? `label ${nodes.classes[label[i]]}` : "no label");
     if (degree) parts.push(`${degree[i]} neighbour${degree[i] === 1 ? "" : "s"} in the graph`);
@@ -184,7 +184,7 @@
       }
       const i = under(map, event);
       if (i < 0) return hide();
-      tip.textContent = about(i);
+      tip.textContent = describe(i);
       tip.hidden = false;
       const box = canvas.getBoundingClientRect();
       tip.style.left = `${Math.min(event.clientX - box.left + 12, box.width - 160)}px`;
@@ -242,7 +242,7 @@
   // Selection and neighbours
   const select = (i) => {
     selected = i;
-    byId("selected").textContent = i < 0 ? "No node is selected: click on one, or search." : about(i);
+    byId("selected").textContent = i < 0 ? "No node is selected: click on one, or search." : describe(i);
     runs.forEach((run, r) => {
       const list = byId(`neighbours-${r}`);
       list.replaceChildren();
@@ -252,7 +252,7 @@
         const item = document.createElement("li");
         const button = document.createElement("button");
         button.type = "button";
-        button.textContent = `${about(other)} · cosine ${(run.cosines[i * run.k + j] / 32767).toFixed(3)}`;
+        button.textContent = `${describe(other)} · cosine ${(run.cosines[i * run.k + j] / 32767).toFixed(3)}`;
         button.addEventListener("click", () => select(other));
         item.append(button);
         list.append(item);
@@ -265,7 +265,7 @@
   const search = byId("search");
   const results = byId("results");
   const status = byId("search-status");
-  const MOST = 8;
+  const MAX_RESULTS = 8;
   const lower = nodes.ids.map((id) => id.toLowerCase());
   const find = () => {
     const text = search.value.trim().toLowerCase();
@@ -277,13 +277,13 @@
       if (at < 0) continue;
       (lower[i] === text ? exact : at === 0 ? starts : inside).push(i);
     }
-    const all = [...exact, ...starts, ...inside].slice(0, MOST);
-    status.textContent = all.length ? "" : "No id has this in it.";
+    const all = [...exact, ...starts, ...inside].slice(0, MAX_RESULTS);
+    status.textContent = all.length ? "" : "No id contains this text.";
     results.replaceChildren(...all.map((i) => {
       const item = document.createElement("li");
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = about(i);
+      button.textContent = describe(i);
       button.addEventListener("click", () => { select(i); results.replaceChildren(); search.value = nodes.ids[i]; });
       item.append(button);
       return item;

@@ -1,0 +1,123 @@
+"""Estimates of the memory and time of a training run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from ugcl.engine import Trainer, keep_memory
+from ugcl.graph import Graph
+from ugcl.methods import TrainingSettings
+from ugcl.scope import normalised_adjacency
+from ugcl.sparse import SparseMatrix, multiply
+
+PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 3
+"""Copies in memory of the parameters (with gradients and Adam's two moments), of S x D' arrays in a
+step, of the embeddings and of the graph; the third is also the ratio of the time of embedding to
+that of its sparse products. Measured; a test compares the estimate with training."""
+
+STEPS = 3
+"""Steps that are timed, after one that is not."""
+
+MAX_SECONDS = 5.0
+"""No further step is timed after this time."""
+
+BLOCK = 16
+"""Columns of the product that is timed."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Memory and time of training.
+
+    Attributes:
+        memory_bytes: estimated peak memory of training and embedding.
+        available_bytes: free memory of this machine; None if unknown.
+        seconds: estimated time of training and embedding; None without enough memory.
+        step_seconds: time of one step; None without enough memory.
+    """
+
+    memory_bytes: int
+    available_bytes: int | None
+    seconds: float | None
+    step_seconds: float | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the memory suffices, as far as is known."""
+        return self.available_bytes is None or self.memory_bytes < self.available_bytes
+
+
+def estimate_cost(graph: Graph, method: str, settings: TrainingSettings) -> Cost:
+    """Estimate the cost of UGCL, or of a method with the same shapes, on this machine's CPU.
+
+    Memory is `GRAPH` times the graph, plus the larger of a training step and the embedding. Time is
+    extrapolated from a few steps and one sparse product.
+    """
+    values = settings.values()
+    width = int(values["hidden"])
+    sample = values.get("sample", "all")
+    sample = graph.num_nodes if sample == "all" else int(sample)
+    parameters = 2 * graph.num_features * width
+    training = PARAMETERS * parameters + STEP_ARRAYS * sample * width
+    embedding = EMBEDDING * graph.num_nodes * width
+    memory = int(GRAPH * _num_bytes(graph) + 4 * max(training, embedding))
+    cost = Cost(memory, available_memory(), None, None)
+    if not cost.fits:
+        return cost
+    step = _step_seconds(graph, method, settings)
+    scope = values.get("readout_scope", 0)
+    columns = graph.num_features + width * (scope if isinstance(scope, int) else 1)
+    embed_seconds = EMBEDDING * _product_seconds(graph) * columns / BLOCK
+    return Cost(memory, cost.available_bytes, settings.epochs * step + embed_seconds, step)
+
+
+def _step_seconds(graph: Graph, method: str, settings: TrainingSettings) -> float:
+    """Return the median time of a training step."""
+    trainer = Trainer(method, graph, settings=settings, device="cpu")
+    seconds: list[float] = []
+    with keep_memory():
+        trainer.setup()
+        while len(seconds) <= STEPS and sum(seconds) <= MAX_SECONDS:
+            start = time.perf_counter()
+            trainer.step()
+            seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds[1:] or seconds))
+
+
+def _product_seconds(graph: Graph) -> float:
+    """Return the time of a product of the normalised adjacency with `BLOCK` columns."""
+    adjacency = normalised_adjacency(graph.adjacency)
+    matrix = SparseMatrix.from_scipy(adjacency, symmetric=True).matrix
+    block, out = torch.ones(2, graph.num_nodes, BLOCK)
+    seconds = []
+    for _ in range(STEPS):
+        start = time.perf_counter()
+        multiply(matrix, block, out=out)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def _num_bytes(graph: Graph) -> int:
+    """Return the size of the adjacency and the features."""
+    return sum(
+        sum(part.nbytes for part in (matrix.data, matrix.indices, matrix.indptr))
+        if sp.issparse(matrix)
+        else matrix.nbytes
+        for matrix in (graph.adjacency, graph.features)
+    )
+
+
+def available_memory() -> int | None:
+    """Return the available memory in bytes; None where the system does not report it."""
+    try:
+        lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
+        values = {name: value for name, _, value in (line.partition(":") for line in lines)}
+        return 1024 * int(values["MemAvailable"].split()[0])
+    except (KeyError, OSError, ValueError):
+        return None

@@ -1,0 +1,253 @@
+"""`fit`: the one way to train a model."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from ugcl._utils.errors import UGCLError
+from ugcl.engine.callbacks import (
+    Callback,
+    EarlyStopping,
+    Ended,
+    History,
+    TrainingState,
+)
+from ugcl.engine.checkpoint import Checkpoint
+from ugcl.engine.device import resolve_device
+from ugcl.engine.memory import keep_memory
+from ugcl.engine.resolve import resolve_settings
+from ugcl.graph import Graph
+from ugcl.methods import (
+    DEFAULT_PRESET,
+    Method,
+    Settings,
+    Shape,
+    TrainingSettings,
+    get_method,
+)
+from ugcl.methods.models.model import Model, Predictor
+from ugcl.methods.params import check_integer
+from ugcl.selection import Choice, resolve_scope
+from ugcl.typing import Embeddings
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The result of `fit`.
+
+    Attributes:
+        method: the method.
+        model: the trained model, on `device`.
+        settings: the resolved settings.
+        scope_choice: how n was chosen where the scope was "auto"; else None.
+        history: the losses.
+        epochs: epochs trained, those before a resumption included.
+        loss: loss of the last epoch; None without one.
+        seconds: time spent in epochs.
+        ended: after all epochs, by early stopping ("patience"), or "stopped" by a callback.
+        device: where the model is.
+        num_features: columns of X in training.
+    """
+
+    method: Method
+    model: Model
+    settings: Settings
+    scope_choice: Choice | None
+    history: History
+    epochs: int
+    loss: float | None
+    seconds: float
+    ended: Ended
+    device: str
+    num_features: int
+
+    def embed(self, graph: Graph) -> Embeddings:
+        """Return the embeddings of a graph's nodes: the training graph or another one."""
+        self._check_features(graph)
+        return self.model.embed(graph, self.device)
+
+    def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
+        """Return the probability of each class for each node, N x C (supervised methods)."""
+        self._check_features(graph)
+        if not isinstance(self.model, Predictor):
+            raise UGCLError(f"{self.method.name} predicts no classes: use a supervised method")
+        return self.model.predict(graph, self.device)
+
+    def _check_features(self, graph: Graph) -> None:
+        if graph.num_features != self.num_features and self.method.inductive:
+            raise UGCLError(
+                f"the graph has {graph.num_features:,} features but training saw "
+                f"{self.num_features:,}: pass a graph with the same features"
+            )
+
+
+def fit(
+    method: str | Method,
+    graph: Graph,
+    *,
+    preset: str = DEFAULT_PRESET,
+    seed: int = 0,
+    device: str = "auto",
+    callbacks: Sequence[Callback] = (),
+    settings: Settings | None = None,
+    **params: Any,
+) -> Fitted:
+    """Train a method on a graph.
+
+    Args:
+        method: the method or its name.
+        graph: the training graph.
+        preset: the preset whose values hold where `params` has none.
+        seed: the training seed.
+        device: "auto", "cpu" or "cuda".
+        callbacks: called during training in this order, but checkpoints load first and save last.
+        settings: all settings, in place of `preset` and `params`.
+        **params: settings of the method that differ from the preset. `epochs=0` gives the
+            untrained model.
+    """
+    trainer = Trainer(
+        method, graph, preset=preset, seed=seed, device=device, settings=settings, **params
+    )
+    return trainer.run(callbacks)
+
+
+class Trainer:
+    """A model, its optimizer and its graph; `fit` runs it, benchmarks time its steps.
+
+    Args:
+        method: as for `fit`, like all others.
+        graph: the training graph.
+        preset: the preset.
+        seed: the training seed.
+        device: where to compute.
+        settings: all settings, resolved.
+        **params: settings that differ from the preset.
+    """
+
+    def __init__(
+        self,
+        method: str | Method,
+        graph: Graph,
+        *,
+        preset: str = DEFAULT_PRESET,
+        seed: int = 0,
+        device: str = "auto",
+        settings: Settings | None = None,
+        **params: Any,
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise UGCLError(f"fit takes a Graph, not {type(graph).__name__}: see Graph.from_edges")
+        seed = check_integer("`seed`", seed, 0)
+        self.method, self.graph = get_method(method), graph
+        self.device = resolve_device(device)
+        self.scope_choice: Choice | None = None
+        if settings is None:
+            settings, self.scope_choice = resolve_settings(self.method, graph, preset, params)
+        elif params:
+            raise UGCLError("pass either `settings` or single values, not both")
+        else:
+            self._check_settings(settings)
+            settings, self.scope_choice = resolve_scope(settings, graph)
+        self.settings = settings
+        self.model = self.method.new_model(Shape.of(graph), settings, seed).to(self.device)
+        self.model.fit_buffers(graph)
+        self.state = TrainingState(self.model, self.method.name, graph, settings, seed)
+        if isinstance(settings, TrainingSettings):
+            self.state.optimizer = self.model.new_optimizer(settings)
+            self.state.epochs = settings.epochs
+        self._loss_fn: Callable[[int], Tensor] | None = None
+
+    def _check_settings(self, settings: Settings) -> None:
+        if getattr(settings, "epochs", 0):  # an untrained model needs no edges, labels or split
+            self.method.check(self.graph)
+        expected = self.method.settings
+        if not isinstance(settings, expected):
+            raise UGCLError(
+                f"{self.method.name} takes {expected.__name__}, not {type(settings).__name__}"
+            )
+
+    def setup(self) -> Callable[[int], Tensor]:
+        """Prepare the views of the graph, once; return the loss function."""
+        if self._loss_fn is None:
+            self._loss_fn = self.model.loss_fn(self.graph, self.device)
+        return self._loss_fn
+
+    def step(self) -> float:
+        """Take one training step: loss, gradients, optimizer. Returns the loss."""
+        settings, state, loss_fn = self.settings, self.state, self.setup()
+        assert isinstance(settings, TrainingSettings)
+        optimizer = state.optimizer
+        if optimizer is None:
+            loss = loss_fn(state.epoch)
+        else:
+            for group in optimizer.param_groups:
+                group["lr"] = settings.lr_at(state.epoch)
+            optimizer.zero_grad()
+            loss = loss_fn(state.epoch)
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        self.model.on_step_end(state.epoch)
+        state.epoch += 1
+        return loss.item()
+
+    def run(self, callbacks: Sequence[Callback] = ()) -> Fitted:
+        """Train until all epochs are done or a callback stops it."""
+        history = History()
+        stopping = EarlyStopping(getattr(self.settings, "patience", 0))
+        checkpoints = [each for each in callbacks if isinstance(each, Checkpoint)]
+        others = [each for each in callbacks if not isinstance(each, Checkpoint)]
+        state = self.state
+        started: list[Callback] = []
+        with keep_memory():
+            try:
+                for callback in (*checkpoints, *others, stopping):
+                    callback.on_fit_start(state)
+                    started.append(callback)
+                while state.epoch < state.epochs and state.ended is None:
+                    self._epoch([history, stopping, *others, *checkpoints])
+            finally:
+                with ExitStack() as stack:  # every callback ends, even if one of them raises
+                    for callback in reversed(started):
+                        stack.callback(callback.on_fit_end, state)
+        return Fitted(
+            method=self.method,
+            model=self.model,
+            settings=self.settings,
+            scope_choice=self.scope_choice,
+            history=history,
+            epochs=state.epoch,
+            loss=state.loss,
+            seconds=state.seconds,
+            ended=state.ended or "epochs",
+            device=self.device,
+            num_features=self.graph.num_features,
+        )
+
+    def _epoch(self, callbacks: Sequence[Callback]) -> None:
+        self.setup()
+        state, start = self.state, time.perf_counter()
+        state.loss = self.step()
+        for callback in callbacks:
+            callback.on_step_end(state)
+        if not math.isfinite(state.loss):
+            raise self._diverged(state.loss)
+        state.validation_loss = self.model.validation_loss()
+        state.update_best()
+        state.seconds += time.perf_counter() - start
+        for callback in callbacks:
+            callback.on_epoch_end(state)
+
+    def _diverged(self, loss: float) -> UGCLError:
+        advice = "use a smaller `lr`"
+        if "temperature" in self.settings.values():
+            advice += " or a larger `temperature`"
+        return UGCLError(f"the loss is {loss} in epoch {self.state.epoch}: {advice}")

@@ -1,0 +1,14 @@
+from .bootstrap import BootstrapLoss as BootstrapLoss
+from .cca_ssg import CCASSGLoss as CCASSGLoss
+from .cosine import CosineContrast as CosineContrast
+from .cosine import cosine_contrast as cosine_contrast
+from .gmi import GMILoss as GMILoss
+from .group_discrimination import GroupDiscrimination as GroupDiscrimination
+from .info_nce import InfoNCE as InfoNCE
+from .jsd import BilinearJSD as BilinearJSD
+from .loss import Batch as Batch
+from .loss import Loss as Loss
+from .loss import Pair as Pair
+from .margin import MarginLoss as MarginLoss
+from .reconstruction import PairDecoder as PairDecoder
+from .reconstruction import ReconstructionLoss as ReconstructionLoss

@@ -1,0 +1,1 @@
+"""Models: the `nn.Module`s that methods train."""

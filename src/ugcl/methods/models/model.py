@@ -1,0 +1,88 @@
+"""Base classes for models: what the engine, evaluation and estimators rely on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.optim import Adam, Optimizer
+
+from ugcl._utils.errors import UGCLError
+from ugcl.graph import Graph
+from ugcl.methods.settings import TrainingSettings
+from ugcl.typing import Device, Embeddings, Features, FeatureScaling
+from ugcl.views import idf_weights, scale_features
+
+
+class Model(nn.Module, ABC):
+    """Base class for models: parameters, a loss, and embeddings."""
+
+    def fit_buffers(self, graph: Graph) -> None:
+        """Compute buffers that depend on the training graph, for example IDF weights."""
+
+    def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
+        """Return the function from an epoch's number to its loss.
+
+        The loss depends on the epoch and the weights alone, so training can be resumed. A model
+        without gradients does the work of the epoch in this function.
+        """
+        raise UGCLError(f"{type(self).__name__} is not trained: use its embeddings as they are")
+
+    def parameter_groups(self) -> Iterable[Any]:
+        """Return the parameters to optimize, or groups of them for PyTorch's optimizers."""
+        return [value for value in self.parameters() if value.requires_grad]
+
+    def new_optimizer(self, settings: TrainingSettings) -> Optimizer | None:
+        """Return the optimizer; None for a model without gradients."""
+        groups = list(self.parameter_groups())
+        return Adam(groups, lr=settings.lr, fused=True) if groups else None
+
+    def on_step_end(self, epoch: int) -> None:
+        """Update what the optimizer does not, for example a momentum encoder."""
+
+    def validation_loss(self) -> float | None:
+        """Return the loss on validation nodes, by which training stops early; None without."""
+        return None
+
+    @abstractmethod
+    def embed(self, graph: Graph, device: Device) -> Embeddings:
+        """Return the embeddings of all nodes, N x D' float32, in the graph's order."""
+
+
+class Predictor(Model):
+    """Base class for models that predict classes."""
+
+    @abstractmethod
+    def predict(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
+        """Return the probability of each class for each node, N x C."""
+
+
+class ScaledModel(Model, ABC):
+    """Base class for models that scale X; TF-IDF uses the weights of the training graph.
+
+    Args:
+        num_features: columns of X.
+        scaling: how X is scaled.
+    """
+
+    def __init__(self, num_features: int, scaling: FeatureScaling) -> None:
+        super().__init__()
+        self.scaling = scaling
+        self.idf: Tensor | None
+        self.register_buffer("idf", torch.zeros(num_features) if scaling == "tfidf" else None)
+
+    def fit_buffers(self, graph: Graph) -> None:
+        """Compute the IDF weights of the training graph."""
+        if self.idf is not None:
+            self.idf.copy_(torch.from_numpy(idf_weights(graph.features)))
+
+    def scaled(self, graph: Graph) -> Features:
+        """Return the scaled features of a graph."""
+        fitted = self.idf is not None and bool(self.idf.any())
+        idf = self.idf.cpu().numpy() if self.idf is not None and fitted else None
+        return scale_features(graph.features, self.scaling, idf)

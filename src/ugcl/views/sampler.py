@@ -1,0 +1,71 @@
+"""Base class for view samplers: what a training step sees of the graph."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from torch import Tensor
+
+from ugcl.scope import normalised_adjacency
+from ugcl.typing import CSRMatrix, Device, Features
+from ugcl.views.view import View
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The views of one training step.
+
+    Attributes:
+        views: the views. The context of a view's nodes is taken in the next view, that of the last
+            in the first; a single view has its own contexts.
+        corrupted: for each view its corrupted version, for losses that need negatives; else empty.
+        edges: both endpoints of each undirected edge, for losses that reconstruct edges; else None.
+    """
+
+    views: tuple[View, ...]
+    corrupted: tuple[View, ...] = ()
+    edges: tuple[Tensor, Tensor] | None = None
+
+
+class ViewSampler(ABC):
+    """Base class for view samplers.
+
+    A sampler is created with its hyperparameters; `bind` returns a copy that holds a graph, whose
+    `sample` returns the views of one step. A sample is a function of the random generator alone,
+    so an interrupted run resumes without stored generator states.
+
+    Attributes:
+        self_loops: weight of the self-loops in the normalised adjacency.
+    """
+
+    self_loops: float = 1.0
+
+    def bind(self, adjacency: CSRMatrix, features: Features, device: Device = "cpu") -> Self:
+        """Return a copy of this sampler for a graph.
+
+        Args:
+            adjacency: A of the graph, without self-loops.
+            features: X, scaled.
+            device: where the views are used.
+        """
+        bound = copy(self)
+        bound.setup(adjacency, features, device)
+        return bound
+
+    @abstractmethod
+    def setup(self, adjacency: CSRMatrix, features: Features, device: Device) -> None:
+        """Store what `sample` needs of the graph."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Sample the views of one step."""
+
+    def inference_views(
+        self, adjacency: CSRMatrix, features: Features, device: Device
+    ) -> tuple[View, ...]:
+        """Return the views to embed, one for each encoder; by default the graph itself."""
+        return (View.of(normalised_adjacency(adjacency, self.self_loops), features, device),)

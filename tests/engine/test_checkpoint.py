@@ -1,0 +1,255 @@
+"""Checkpoints: a stopped or killed fit that is resumed equals an uninterrupted one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from conftest import make_graph
+from ugcl import Graph, UGCLError
+from ugcl._utils.linalg import dense_rows
+from ugcl.engine import Callback, Checkpoint, Fitted, Trainer, TrainingState, fit
+from ugcl.methods import METHODS
+
+SMALL: dict[str, Any] = {
+    "hidden": 8,
+    "projector": 8,
+    "predictor": 8,
+    "inner": 8,
+    "sample": 30,
+    "negatives": 10,
+    "walk_length": 10,
+    "window": 3,
+    "heads": 2,
+    "warmup": 1,
+    "lr": 0.01,
+    "epochs": 6,
+}
+TRAINED = [name for name, method in METHODS.items() if method.trained]
+
+
+class Killed(Exception):
+    pass
+
+
+class KillAfter(Callback):
+    """Raises an exception after an epoch, before later callbacks see that epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        if state.epoch > self.epoch:
+            raise Killed
+
+
+class StopAfter(Callback):
+    """Requests a stop after an epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        if state.epoch == self.epoch:
+            state.stop("stopped")
+
+
+class Start(Callback):
+    """Records the epoch that training starts from."""
+
+    epoch = -1
+
+    def on_fit_start(self, state: TrainingState) -> None:
+        self.epoch = state.epoch
+
+
+class SaveAlways(Checkpoint):
+    """Saves after every epoch, whatever it costs."""
+
+    saves = 0
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, every=0)
+
+    def save(self, state: TrainingState) -> None:
+        super().save(state)
+        self.cost = 0.0
+        self.saves += 1
+
+
+def small(name: str, **params: Any) -> dict[str, Any]:
+    return {key: value for key, value in (SMALL | params).items() if key in METHODS[name].params}
+
+
+def train(name: str, graph: Graph, *callbacks: Callback, **params: Any) -> Fitted:
+    return fit(name, graph, seed=1, device="cpu", callbacks=callbacks, **small(name, **params))
+
+
+def assert_same(one: Fitted, other: Fitted, graph: Graph) -> None:
+    assert (one.epochs, one.loss, one.ended) == (other.epochs, other.loss, other.ended)
+    state, other_state = one.model.state_dict(), other.model.state_dict()
+    assert state.keys() == other_state.keys()
+    for name, value in state.items():
+        assert torch.equal(value, other_state[name]), name
+    embeddings, others = (dense_rows(each.embed(graph)) for each in (one, other))
+    np.testing.assert_array_equal(embeddings, others)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_stopped_and_resumed_fit_equals_an_uninterrupted_one(
+    name: str, graph: Graph, tmp_path: Path
+) -> None:
+    whole = train(name, graph)
+    file = tmp_path / "checkpoint.safetensors"
+    stopped = train(name, graph, Checkpoint(file), StopAfter(2))
+    assert (stopped.ended, stopped.epochs) == ("stopped", 2)
+    assert file.is_file()
+    start = Start()
+    resumed = train(name, graph, Checkpoint(file), start)
+    assert start.epoch == 2
+    assert stopped.history.losses + resumed.history.losses == whole.history.losses
+    assert_same(resumed, whole, graph)
+
+
+@pytest.mark.parametrize("killed_after", [1, 5, 11])
+@pytest.mark.parametrize("name", ["ugcl", "bgrl", "gcn"])
+def test_a_killed_and_resumed_fit_equals_an_uninterrupted_one(
+    name: str, killed_after: int, graph: Graph, tmp_path: Path
+) -> None:
+    whole = train(name, graph, epochs=12)
+    file = tmp_path / "checkpoint.safetensors"
+    with pytest.raises(Killed):
+        train(name, graph, KillAfter(killed_after), SaveAlways(file), epochs=12)
+    start = Start()
+    resumed = train(name, graph, Checkpoint(file), start, epochs=12)
+    assert start.epoch == killed_after
+    assert_same(resumed, whole, graph)
+
+
+def test_several_stops_change_nothing(graph: Graph, tmp_path: Path) -> None:
+    whole = train("grace", graph)
+    file = tmp_path / "checkpoint.safetensors"
+    losses = []
+    for epoch in (1, 2, 4):
+        losses += train("grace", graph, Checkpoint(file), StopAfter(epoch)).history.losses
+    resumed = train("grace", graph, Checkpoint(file))
+    assert losses + resumed.history.losses == whole.history.losses
+    assert_same(resumed, whole, graph)
+
+
+def test_early_stopping_goes_on_where_it_was(graph: Graph, tmp_path: Path) -> None:
+    params: dict[str, Any] = {"epochs": 60, "lr": 0.3, "patience": 4}
+    whole = train("gcn", graph, **params)
+    assert whole.ended == "patience"
+    file = tmp_path / "checkpoint.safetensors"
+    train("gcn", graph, Checkpoint(file), StopAfter(whole.epochs - 2), **params)
+    assert_same(train("gcn", graph, Checkpoint(file), **params), whole, graph)
+
+
+def test_a_fit_that_was_due_to_stop_early_takes_no_more_steps(graph: Graph, tmp_path: Path) -> None:
+    params: dict[str, Any] = {"epochs": 60, "lr": 0.3, "patience": 4}
+    file = tmp_path / "checkpoint.safetensors"
+    whole = train("gcn", graph, SaveAlways(file), **params)
+    resumed = train("gcn", graph, Checkpoint(file), **params)
+    assert resumed.history.losses == []
+    assert_same(resumed, whole, graph)
+
+
+def test_stopping_saves_and_finishing_does_not(graph: Graph, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.safetensors"
+    assert train("ugcl", graph, Checkpoint(file)).ended == "epochs"
+    assert not file.exists()
+    assert train("ugcl", graph, Checkpoint(file), StopAfter(1)).ended == "stopped"
+    assert file.is_file()
+    Checkpoint(file).remove()
+    assert not file.exists()
+    Checkpoint(file).remove()
+
+
+def test_nothing_is_saved_more_often_than_asked(graph: Graph, tmp_path: Path) -> None:
+    for every, saves in ((1e6, 0), (0.0, 6)):
+        checkpoint = SaveAlways(tmp_path / f"{every}.safetensors")
+        checkpoint.every = every
+        train("ugcl", graph, checkpoint)
+        assert checkpoint.saves == saves
+
+
+def test_saving_takes_a_small_part_of_the_time(graph: Graph, tmp_path: Path) -> None:
+    """After a save that took a second the next comes twenty seconds later at the earliest."""
+    checkpoint = Checkpoint(tmp_path / "checkpoint.safetensors", every=0)
+    trainer = Trainer("ugcl", graph, device="cpu", **small("ugcl"))
+    trainer.state.loss = trainer.step()
+    checkpoint.on_epoch_end(trainer.state)
+    saved = checkpoint.last_save
+    checkpoint.cost = 1.0
+    checkpoint.on_epoch_end(trainer.state)
+    assert checkpoint.last_save == saved
+    checkpoint.last_save -= 20
+    checkpoint.on_epoch_end(trainer.state)
+    assert checkpoint.last_save > saved
+
+
+@pytest.mark.parametrize("damage", ["text", "cut", "weights", "progress", "metadata"])
+def test_a_damaged_checkpoint_is_an_error_that_names_the_file(
+    damage: str, graph: Graph, tmp_path: Path
+) -> None:
+    file = tmp_path / "checkpoint.safetensors"
+    train("ugcl", graph, Checkpoint(file), StopAfter(1))
+    if damage == "text":
+        file.write_text("not a checkpoint")
+    elif damage == "cut":
+        file.write_bytes(file.read_bytes()[:-40])
+    else:
+        tensors = load_file(file)
+        metadata = {"progress": '{"epoch": 1}'} if damage == "progress" else {"other": "1"}
+        if damage == "weights":
+            tensors = {"model.other": torch.zeros(1)}
+        save_file(tensors, file, metadata=metadata)
+    expected = rf"^the checkpoint {file} cannot be read \(.*\): delete it to start"
+    with pytest.raises(UGCLError, match=expected):
+        train("ugcl", graph, Checkpoint(file))
+
+
+def test_a_checkpoint_of_another_model_is_refused(graph: Graph, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.safetensors"
+    train("ugcl", graph, Checkpoint(file), StopAfter(1))
+    with pytest.raises(UGCLError, match="cannot be read"):
+        train("dgi", graph, Checkpoint(file))
+    with pytest.raises(UGCLError, match="cannot be read"):
+        train("ugcl", make_graph(40, 5), Checkpoint(file))
+
+
+def test_a_checkpoint_of_another_fit_is_refused(graph: Graph, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.safetensors"
+    train("ugcl", graph, Checkpoint(file), StopAfter(1))
+    with pytest.raises(UGCLError, match="it is of another method, settings, seed or graph"):
+        fit("ugcl", graph, seed=99, device="cpu", epochs=3, callbacks=[Checkpoint(file)])
+
+
+def test_checkpoints_load_first_and_save_last(graph: Graph, tmp_path: Path) -> None:
+    """A kill after a save must not lose what other callbacks write in that epoch."""
+    calls: list[str] = []
+
+    class Recording(Checkpoint):
+        def on_fit_start(self, state: TrainingState) -> None:
+            calls.append("load")
+
+        def on_epoch_end(self, state: TrainingState) -> None:
+            calls.append("save")
+
+    class Log(Callback):
+        def on_fit_start(self, state: TrainingState) -> None:
+            calls.append("open")
+
+        def on_epoch_end(self, state: TrainingState) -> None:
+            calls.append("write")
+
+    for order in ([Recording(tmp_path / "a"), Log()], [Log(), Recording(tmp_path / "a")]):
+        calls.clear()
+        fit("ugcl", graph, device="cpu", epochs=1, callbacks=order)
+        assert calls == ["load", "open", "write", "save"]

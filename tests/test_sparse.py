@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import make_graph
+from ugcl.sparse import SparseMatrix
+
+
+def test_sparse_products_and_gradients_equal_the_dense_ones() -> None:
+    dense = np.random.default_rng(0).random((7, 5)) * (np.arange(35).reshape(7, 5) % 3 == 0)
+    matrix = SparseMatrix.from_scipy(sp.csr_array(dense), dtype=torch.float64)
+    other = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+    assert matrix.shape == (7, 5)
+    torch.testing.assert_close(matrix @ other, torch.from_numpy(dense) @ other)
+    assert torch.autograd.gradcheck(lambda x: matrix @ x, (other,))
+
+
+@given(seed=st.integers(0, 10_000))
+def test_permuted_columns_equal_permuted_rows_of_the_factor(seed: int) -> None:
+    """For matrices that are not square, with empty rows and columns."""
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.integers(1, 9, 2)
+    dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < 0.4)
+    matrix = SparseMatrix.from_scipy(sp.csr_array(dense), dtype=torch.float64)
+    order = torch.from_numpy(rng.permutation(columns))
+    permuted = matrix.permute_columns(order)
+    other = torch.from_numpy(rng.normal(size=(columns, 3))).requires_grad_()
+    expected = torch.from_numpy(dense) @ other[order]
+    torch.testing.assert_close(permuted @ other, expected)
+    upstream = torch.from_numpy(rng.normal(size=(rows, 3)))
+    gradient = torch.autograd.grad(permuted @ other, other, upstream)
+    torch.testing.assert_close(gradient, torch.autograd.grad(expected, other, upstream))
+    torch.testing.assert_close(permuted.transpose.to_dense(), permuted.matrix.to_dense().T)
+    torch.testing.assert_close(matrix.matrix.to_dense(), torch.from_numpy(dense))
+    again = permuted.permute_columns(order)
+    torch.testing.assert_close(again @ other, torch.from_numpy(dense) @ other[order][order])
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_permuting_columns_leaves_a_symmetric_matrix_unchanged(symmetric: bool) -> None:
+    graph = make_graph(30)
+    matrix = SparseMatrix.from_scipy(graph.adjacency, symmetric=symmetric)
+    permuted = matrix.permute_columns(torch.arange(29, -1, -1))
+    hidden = torch.randn(30, 5, generator=torch.Generator().manual_seed(0))
+    np.testing.assert_array_equal(matrix.matrix.to_dense(), graph.adjacency.toarray())
+    torch.testing.assert_close(permuted @ hidden, matrix @ hidden.flip(0))
+    torch.testing.assert_close(permuted.transpose @ hidden, (matrix @ hidden).flip(0))
+
+
+def test_block_diagonal_repeats_the_matrix() -> None:
+    matrix = sp.random_array((4, 6), density=0.4, rng=np.random.default_rng(0), format="csr")
+    stacked = SparseMatrix.from_scipy(matrix, dtype=torch.float64).block_diagonal(3)
+    expected = sp.block_diag([matrix] * 3).toarray()
+    np.testing.assert_array_equal(stacked.matrix.to_dense(), expected)
+    np.testing.assert_array_equal(stacked.transpose.to_dense(), expected.T)
