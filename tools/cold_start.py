@@ -1,8 +1,9 @@
-"""Time `ugcl train` from a cold start: a new process, empty caches, everything included.
+"""Measure the end-to-end time of `ugcl train`: a new process with empty caches.
 
-UGCL_DATA=DIR python tools/cold_start.py --out docs/bench/cold_start.json GRAPH [GRAPH ...]
+    UGCL_DATA=DIR python tools/cold_start.py GRAPH [GRAPH ...]
 
-The raw files must be there: downloads are not part of it.
+The raw files must exist, as downloads are not measured. Writes the record `cold_start` of
+results/bench.jsonl.
 """
 
 from __future__ import annotations
@@ -17,19 +18,21 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ugcl._utils.files import write_json
+from collect import RESULTS, put_record
 from ugcl.bench import machine
 
 
 def main() -> None:
-    """Train each graph once with the default settings and write how long it took."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Train each graph once with the default preset and write its times."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("graphs", nargs="+")
-    parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--out", type=Path, default=RESULTS / "bench.jsonl")
     parser.add_argument("--quiet", action="store_true")
-    asked = parser.parse_args()
-    result: dict[str, Any] = {"machine": machine(), "seconds": {}}
-    for graph in asked.graphs:
+    args = parser.parse_args()
+    record: dict[str, Any] = {"name": "cold_start", "machine": machine(), "seconds": {}}
+    for graph in args.graphs:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-c", "import sys, ugcl.cli; sys.exit(ugcl.cli.main())"]
             started = time.perf_counter()
@@ -37,17 +40,17 @@ def main() -> None:
                 [*command, "train", graph, "--out", f"{folder}/run"],
                 check=True,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL if asked.quiet else None,
+                stderr=subprocess.DEVNULL if args.quiet else None,
                 env=os.environ | {"XDG_CACHE_HOME": f"{folder}/cache"},
             )
             total = time.perf_counter() - started
             metrics = json.loads(Path(folder, "run", "metrics.json").read_text("utf-8"))
-        result["seconds"][graph] = {
+        record["seconds"][graph] = {
             "cold_start": round(total, 1),
             "training": round(metrics["training_seconds"], 1),
         }
-        write_json(asked.out, result)
-        print(graph, result["seconds"][graph], flush=True)
+        print(graph, record["seconds"][graph], flush=True)
+    put_record(args.out, record, "name")
 
 
 if __name__ == "__main__":

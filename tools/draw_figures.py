@@ -1,19 +1,18 @@
-"""Draw the pictures of docs/scope/README.md.
+"""Draw the figures of docs/scope/README.md.
 
-python tools/draw_figures.py docs/scope
-UGCL_DATA=DIR python tools/draw_figures.py docs/scope --decay cora citeseer pubmed amazon-photo
+    python tools/draw_figures.py docs/scope
+    UGCL_DATA=DIR python tools/draw_figures.py docs/scope --decay cora citeseer pubmed amazon-photo
 
-The first command draws what scope means and our own drawings of the paper's Figures 1 to 4. The
-second one measures the decay of Theorem 1 on the graphs that are named, writes `decay.json` and
-`decay.png` and prints the page's table. `--decay` without names draws and prints what is there.
+The first command draws contextual scopes and our own versions of the paper's Figures 1 to 4. The
+second one measures the decay of Theorem 1 on the named graphs, writes results/decay.jsonl and draws
+`decay.png`. `--decay` without names draws the existing results.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,9 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon
 from PIL import Image
 from scipy.spatial import ConvexHull
 
+from collect import RESULTS, Record, put_record, read_records
 from ugcl import load_graph
-from ugcl._utils.files import atomic, write_json
+from ugcl._utils.files import atomic
 from ugcl.scope import measured_decay, normalised_adjacency, second_eigenvalue
 from ugcl.scope.component import ComponentSubspace
 from ugcl.sparse import SparseMatrix
@@ -38,33 +38,32 @@ BLUE, RED, GREEN, PURPLE = "#3e7cb1", "#e07a5f", "#81a684", "#8a5a83"
 YELLOW, GREY, INK = "#c9b458", "#9aa5b1", "#2f3640"
 DPI, SHADES = 150, 128
 
-COLUMNS, FURTHEST, SEED = 64, 100, 0
-"""The random H of the decay is 64 wide; n goes from 0 to 100."""
-SHOWN = 1, 5, 10, 20, 50, 100
-"""The n of the table."""
+HIDDEN_DIM, MAX_N, SEED = 64, 100, 0
+"""Width and seed of the random H of the decay, and the largest n."""
+DECAY = RESULTS / "decay.jsonl"
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Sample:
-    """A small graph with places for its nodes; an inch is one unit."""
+class SmallGraph:
+    """A small graph with node positions, in inches."""
 
-    places: Mapping[int, Point]
+    positions: Mapping[int, Point]
     edges: tuple[tuple[int, int], ...]
 
-    def at(self, x: float, y: float, scale: float = 1.0) -> Sample:
-        """The same graph somewhere else."""
-        places = {v: (x + scale * a, y + scale * b) for v, (a, b) in self.places.items()}
-        return Sample(places, self.edges)
+    def at(self, x: float, y: float, scale: float = 1.0) -> SmallGraph:
+        """Return the graph scaled and moved."""
+        positions = {v: (x + scale * a, y + scale * b) for v, (a, b) in self.positions.items()}
+        return SmallGraph(positions, self.edges)
 
-    def part(self, nodes: Iterable[int]) -> Sample:
-        """Some of the nodes and the edges between them."""
-        kept = {v: self.places[v] for v in nodes}
-        return Sample(kept, tuple((a, b) for a, b in self.edges if a in kept and b in kept))
+    def part(self, nodes: Iterable[int]) -> SmallGraph:
+        """Return the subgraph induced by `nodes`."""
+        kept = {v: self.positions[v] for v in nodes}
+        return SmallGraph(kept, tuple((a, b) for a, b in self.edges if a in kept and b in kept))
 
 
-THREE_PIECES = Sample(
+THREE_PIECES = SmallGraph(
     {
         **{0: (0.95, 1.55), 1: (0.4, 2.15), 2: (0.35, 1.15), 3: (1.2, 2.5), 4: (1.95, 2.05)},
         **{5: (1.8, 0.95), 6: (1.0, 0.55)},
@@ -79,7 +78,7 @@ THREE_PIECES = Sample(
 )
 """A graph of three connected components; the target is node 0."""
 
-HOPS = Sample(
+HOPS = SmallGraph(
     {
         **{0: (0, 0), 1: (-0.95, 0.55), 2: (0.95, 0.6), 3: (0.05, -0.95)},
         **{4: (-1.85, 0.05), 5: (-1.05, 1.5), 6: (0.25, 1.45), 7: (1.9, 0.3)},
@@ -94,18 +93,18 @@ HOPS = Sample(
 )
 """Nodes at distances 0 to 4 from node 0."""
 
-FEW = Sample(
+FEW = SmallGraph(
     {
         **{0: (0, 0.1), 1: (-0.5, 0.4), 2: (-0.45, -0.3), 3: (0.5, 0.35), 4: (0.45, -0.4)},
         **{5: (0.05, 0.62), 6: (-0.02, -0.62)},
     },
     ((0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 5), (4, 6), (2, 6)),
 )
-"""A graph as a symbol of one."""
+"""A small graph that stands for any graph."""
 
 
 class Canvas:
-    """A picture whose unit is an inch, without axes."""
+    """A figure without axes whose unit is an inch."""
 
     def __init__(self, width: float, height: float) -> None:
         self.figure = Figure(figsize=(width, height))
@@ -114,36 +113,38 @@ class Canvas:
         self.axes.axis("off")
 
     def text(self, x: float, y: float, words: str, size: float = 10, **style: Any) -> None:
-        """Words around a point."""
+        """Write text centred on a point."""
         style = {"ha": "center", "va": "center", "color": INK, "linespacing": 1.35, **style}
         self.axes.text(x, y, words, fontsize=size, zorder=6, **style)
 
-    def circle(self, place: Point, radius: float, colour: str, **style: Any) -> None:
-        """A node."""
+    def circle(self, position: Point, radius: float, colour: str, **style: Any) -> None:
+        """Draw a node."""
         style = {"ec": "white", "lw": 1.2, "zorder": 4, **style}
-        self.axes.add_patch(Circle(place, radius, fc=colour, **style))
+        self.axes.add_patch(Circle(position, radius, fc=colour, **style))
 
-    def graph(self, graph: Sample, colours: Mapping[int, str], radius: float, **lines: Any) -> None:
-        """Nodes in colours (grey if not named) and their edges."""
+    def graph(
+        self, graph: SmallGraph, colours: Mapping[int, str], radius: float, **lines: Any
+    ) -> None:
+        """Draw nodes and edges; nodes without a colour are grey."""
         for a, b in graph.edges:
             self._line(graph, a, b, **{"color": GREY, "lw": 1.3, "zorder": 3, **lines})
-        for node, place in graph.places.items():
-            self.circle(place, radius, colours.get(node, GREY))
+        for node, position in graph.positions.items():
+            self.circle(position, radius, colours.get(node, GREY))
 
-    def hull(self, graph: Sample, colour: str, radius: float) -> None:
-        """A soft shape around nodes and all that lies between them."""
-        places = np.array(list(graph.places.values()))
-        corners = places[ConvexHull(places).vertices]
+    def hull(self, graph: SmallGraph, colour: str, radius: float) -> None:
+        """Shade the convex hull of a graph."""
+        positions = np.array(list(graph.positions.values()))
+        corners = positions[ConvexHull(positions).vertices]
         pale = mixed(colour, 0.2)
         self.axes.add_patch(
             Polygon(corners, fc=pale, ec=pale, lw=2 * 72 * radius, joinstyle="round", zorder=1)
         )
 
-    def cloud(self, graph: Sample, colour: str, radius: float) -> None:
-        """A soft shape around nodes and the edges between them."""
+    def cloud(self, graph: SmallGraph, colour: str, radius: float) -> None:
+        """Shade the nodes and edges of a graph."""
         pale = mixed(colour, 0.2)
-        for place in graph.places.values():
-            self.circle(place, radius, pale, lw=0, zorder=1)
+        for position in graph.positions.values():
+            self.circle(position, radius, pale, lw=0, zorder=1)
         for a, b in graph.edges:
             self._line(
                 graph, a, b, color=pale, lw=2 * 72 * radius, zorder=1, solid_capstyle="round"
@@ -152,7 +153,7 @@ class Canvas:
     def box(
         self, x: float, y: float, width: float, height: float, words: str, colour: str, **style: Any
     ) -> None:
-        """A rounded box around its middle."""
+        """Draw a rounded box centred on (x, y)."""
         self.axes.add_patch(
             FancyBboxPatch(
                 (x - width / 2, y - height / 2),
@@ -168,18 +169,18 @@ class Canvas:
         self.text(x, y, words, **style)
 
     def arrow(self, start: Point, end: Point, colour: str = INK, **style: Any) -> None:
-        """From one point to another."""
+        """Draw an arrow."""
         style = {"arrowstyle": "-|>", "lw": 1.4, "zorder": 3, "mutation_scale": 12, **style}
         self.axes.add_patch(
             FancyArrowPatch(start, end, color=colour, shrinkA=0, shrinkB=0, **style)
         )
 
     def pull(self, start: Point, end: Point, **style: Any) -> None:
-        """The contrast: what is pulled together."""
+        """Draw the double arrow of a positive pair."""
         self.arrow(start, end, RED, arrowstyle="<|-|>", **{"lw": 2.2, "zorder": 5, **style})
 
     def matrix(self, x: float, y: float, colour: str, height: float = 0.8) -> None:
-        """Rows of representations, a symbol of H."""
+        """Draw a matrix of node representations."""
         rows, width = 5, 0.5
         step = height / rows
         for row in range(rows):
@@ -191,19 +192,19 @@ class Canvas:
                 )
             )
 
-    def _line(self, graph: Sample, a: int, b: int, **style: Any) -> None:
-        (x, y), (u, v) = graph.places[a], graph.places[b]
+    def _line(self, graph: SmallGraph, a: int, b: int, **style: Any) -> None:
+        (x, y), (u, v) = graph.positions[a], graph.positions[b]
         self.axes.plot((x, u), (y, v), **style)
 
 
-def mixed(colour: str, share: float) -> str:
-    """A share of a colour, the rest white."""
-    parts = [round(255 * (share * part + 1 - share)) for part in to_rgb(colour)]
+def mixed(colour: str, fraction: float) -> str:
+    """Mix a colour with white."""
+    parts = [round(255 * (fraction * part + 1 - fraction)) for part in to_rgb(colour)]
     return "#{:02x}{:02x}{:02x}".format(*parts)
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a picture with a palette, which keeps it small."""
+    """Write a PNG with a palette, which keeps the file small."""
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=DPI, facecolor="white")
     picture = Image.open(drawn).convert("RGB").quantize(SHADES, dither=Image.Dither.NONE)
@@ -228,9 +229,9 @@ def draw_components() -> Canvas:
             zorder=1,
         )
     )
-    canvas.graph(left, dict.fromkeys(left.places, PURPLE) | names, 0.15)
+    canvas.graph(left, dict.fromkeys(left.positions, PURPLE) | names, 0.15)
     canvas.box(2.7, 2.05, 0.62, 0.4, "mean", PURPLE, size=9)
-    canvas.pull(_off(left.places[0], (2.39, 2.05), 0.17), (2.39, 2.05))
+    canvas.pull(_off(left.positions[0], (2.39, 2.05), 0.17), (2.39, 2.05))
     canvas.text(2.42, 4.0, "Contrast with the whole graph", 12, weight="bold")
     canvas.text(2.42, 3.62, "one context for all nodes, whatever component they are in", 9)
     canvas.text(2.42, 0.25, "T's context: all 14 nodes, 7 of them out of its reach", 9)
@@ -242,12 +243,12 @@ def draw_components() -> Canvas:
         colours |= dict.fromkeys(piece, colour)
     canvas.graph(right, colours | names, 0.15)
     canvas.box(7.1, 2.05, 0.5, 0.36, "$A^n H$", BLUE, size=9)
-    canvas.pull(_off(right.places[0], (6.85, 2.05), 0.17), (6.85, 2.05))
+    canvas.pull(_off(right.positions[0], (6.85, 2.05), 0.17), (6.85, 2.05))
     canvas.text(7.5, 4.0, "Contrast within the connected component", 12, weight="bold")
     canvas.text(7.5, 3.62, "a power of A never leaves it, however large n is", 9)
     canvas.text(7.5, 0.25, "T's context: at most 7 nodes; the other components have their own", 9)
     for graph in (left, right):
-        canvas.text(*graph.places[0], "T", 10, color="white", weight="bold")
+        canvas.text(*graph.positions[0], "T", 10, color="white", weight="bold")
     return canvas
 
 
@@ -255,12 +256,12 @@ def draw_architecture() -> Canvas:
     """Figure 2: UGCL from the graph to the loss, and to the embeddings."""
     canvas = Canvas(11.5, 5.1)
     high, low, middle = 4.05, 2.35, 3.2
-    canvas.graph(FEW.at(0.95, middle), dict.fromkeys(FEW.places, BLUE), 0.1)
+    canvas.graph(FEW.at(0.95, middle), dict.fromkeys(FEW.positions, BLUE), 0.1)
     canvas.text(0.95, 4.22, "graph\n$G = (X, A)$, N nodes", 9)
     canvas.arrow((1.65, middle), (2.25, middle))
     canvas.graph(FEW.at(2.9, middle), {}, 0.1, alpha=0.35)
     sampled = FEW.at(2.9, middle).part((0, 1, 2, 6))
-    canvas.graph(sampled, dict.fromkeys(sampled.places, BLUE), 0.1, color=BLUE)
+    canvas.graph(sampled, dict.fromkeys(sampled.positions, BLUE), 0.1, color=BLUE)
     canvas.text(2.9, 4.22, "a fresh sample of S nodes\nin every epoch", 9)
     for y, words, colour in (
         (high, "primary encoder\none GCN layer", BLUE),
@@ -305,7 +306,7 @@ def draw_architecture() -> Canvas:
     canvas.axes.axhline(1.35, 0.03, 0.97, color=GREY, lw=0.8)
     y = 0.7
     canvas.text(0.95, y, "after training", 10, weight="bold")
-    canvas.graph(FEW.at(2.9, y, 0.75), dict.fromkeys(FEW.places, BLUE), 0.085)
+    canvas.graph(FEW.at(2.9, y, 0.75), dict.fromkeys(FEW.positions, BLUE), 0.085)
     canvas.text(2.1, y, "all of\n$G$", 9)
     canvas.arrow((3.5, y), (4.3, y))
     canvas.box(5.0, y, 1.4, 0.5, "primary encoder", BLUE, size=9)
@@ -319,13 +320,13 @@ def draw_architecture() -> Canvas:
 
 
 def draw_framework() -> Canvas:
-    """Figure 3: the steps that contrastive methods share, and what each may be."""
+    """Figure 3: the steps of the framework and the options for each."""
     canvas = Canvas(11, 3.8)
     high, low, middle = 2.75, 1.7, 2.225
     steps = {2.6: "views", 4.9: "encoder", 7.2: "scope", 9.7: "contrast"}
     for x, words in steps.items():
         canvas.text(x, 3.5, words, 12, weight="bold", va="baseline")
-    canvas.graph(FEW.at(0.85, middle), dict.fromkeys(FEW.places, BLUE), 0.1)
+    canvas.graph(FEW.at(0.85, middle), dict.fromkeys(FEW.positions, BLUE), 0.1)
     canvas.text(0.85, 3.5, "graph", 12, weight="bold", va="baseline")
     for y, number, words, colour in (
         (high, 1, "patch", BLUE),
@@ -382,13 +383,13 @@ def draw_methods() -> Canvas:
 
 
 def _method(canvas: Canvas, x: float, y: float, name: str, about: str, n: int | None) -> None:
-    """One method as two lanes: the node's and its context's."""
+    """Draw one method as two lanes, patch and context."""
     high, low = y + 0.5, y - 0.5
     views = name in ("GRACE", "MVGRL")
     power = r"$A^\infty$" if n is None else f"$A^{n}$"
     canvas.text(x + 0.2, y + 1.1, name, 11, ha="left", va="baseline", weight="bold")
     canvas.text(x + 1.0, y + 1.1, about, 9, ha="left", va="baseline")
-    canvas.graph(FEW.at(x + 0.55, y, 0.6), dict.fromkeys(FEW.places, BLUE), 0.075)
+    canvas.graph(FEW.at(x + 0.55, y, 0.6), dict.fromkeys(FEW.positions, BLUE), 0.075)
     for lane, number, colour in ((high, 1, BLUE), (low, 2, PURPLE)):
         features = name == "GMI" and number == 2
         fork = (x + 0.95, y + (lane - y) * 0.3)
@@ -427,38 +428,38 @@ def _method(canvas: Canvas, x: float, y: float, name: str, about: str, n: int | 
 
 
 def draw_scope() -> Canvas:
-    """What scope means: row i of A^n on the n-hop ball, for n = 0 to 3."""
+    """Contextual scopes: row i of A^n on the n-hop ball, for n = 0 to 3."""
     canvas = Canvas(10.6, 7.2)
     weights = _weights(HOPS)
     for n, (x, y) in enumerate(((2.65, 5.25), (7.95, 5.25), (2.65, 1.65), (7.95, 1.65))):
         graph = HOPS.at(x, y - 0.05, 0.83)
         row = np.linalg.matrix_power(weights, n)[0]
-        ball = [v for v in HOPS.places if row[v] > 0]
+        ball = [v for v in HOPS.positions if row[v] > 0]
         canvas.cloud(graph.part(ball), YELLOW, 0.33)
         canvas.graph(graph, {}, 0.1)
         for node in ball:
-            share = 0.15 + 0.85 * float(np.sqrt(row[node]))
-            canvas.circle(graph.places[node], 0.225, mixed(BLUE, share), lw=1.5)
-            light = share > 0.7
+            fraction = 0.15 + 0.85 * float(np.sqrt(row[node]))
+            canvas.circle(graph.positions[node], 0.225, mixed(BLUE, fraction), lw=1.5)
+            light = fraction > 0.7
             number = f"{row[node]:.2f}" if row[node] < 1 else "1"
-            canvas.text(*graph.places[node], number, 8, color="white" if light else INK)
-        canvas.axes.add_patch(Circle(graph.places[0], 0.26, fc="none", ec=RED, lw=2.2, zorder=5))
+            canvas.text(*graph.positions[node], number, 8, color="white" if light else INK)
+        canvas.axes.add_patch(Circle(graph.positions[0], 0.26, fc="none", ec=RED, lw=2.2, zorder=5))
         words = {0: "the node itself", 1: "with its neighbours"}.get(n, f"all within {n} hops")
         reached = f"{len(ball)} node" + "s" * (len(ball) > 1)
         canvas.text(x, y + 1.72, f"n = {n}: {words} ({reached})", 11, weight="bold")
     return canvas
 
 
-def _weights(graph: Sample) -> Any:
-    """The normalised adjacency of a drawn graph, dense."""
+def _weights(graph: SmallGraph) -> Any:
+    """Return the dense normalised adjacency of a graph."""
     first, second = zip(*graph.edges, strict=True)
-    size = len(graph.places)
+    size = len(graph.positions)
     upper = sp.csr_array((np.ones(len(first)), (first, second)), shape=(size, size))
     return normalised_adjacency(upper + upper.T).toarray().astype(np.float64)
 
 
 def _off(start: Point, end: Point, distance: float) -> Point:
-    """The point at a distance from the start on the way to the end."""
+    """Return the point at a distance from `start` towards `end`."""
     way = np.subtract(end, start)
     moved = np.add(start, distance * way / np.linalg.norm(way))
     return float(moved[0]), float(moved[1])
@@ -473,67 +474,51 @@ DRAWINGS = {
 }
 
 
-def measure_decay(names: Iterable[str]) -> dict[str, Any]:
-    """`d(A^n H) / d(H)` and `lambda^n` of data sets or files, n = 0 to 100, one self-loop."""
-    graphs = {}
-    for name in names:
-        adjacency = SparseMatrix.from_scipy(
-            normalised_adjacency(load_graph(name).adjacency, 1.0),
-            symmetric=True,
-            dtype=torch.float64,
-        )
-        generator = torch.Generator().manual_seed(SEED)
-        hidden = torch.randn(adjacency.shape[0], COLUMNS, generator=generator, dtype=torch.float64)
-        found = measured_decay(adjacency, hidden, range(FURTHEST + 1))
-        graphs[Path(name).stem] = {
-            "nodes": adjacency.shape[0],
-            "components": ComponentSubspace.of(adjacency).count,
-            "lambda": second_eigenvalue(adjacency),
-            "measured": [step.measured for step in found],
-            "bound": [step.bound for step in found],
-        }
+def measure_decay(name: str) -> Record:
+    """Measure `d(A^n H) / d(H)` and `lambda^n` of a graph for n = 0 to 100, with one self-loop."""
+    adjacency = SparseMatrix.from_scipy(
+        normalised_adjacency(load_graph(name).adjacency, 1.0),
+        symmetric=True,
+        dtype=torch.float64,
+    )
+    generator = torch.Generator().manual_seed(SEED)
+    hidden = torch.randn(adjacency.shape[0], HIDDEN_DIM, generator=generator, dtype=torch.float64)
+    steps = measured_decay(adjacency, hidden, range(MAX_N + 1))
     return {
+        "graph": Path(name).stem,
         "self_loops": 1.0,
-        "hidden": f"Gaussian, {COLUMNS} columns, seed {SEED}, float64",
-        "graphs": graphs,
+        "hidden": f"Gaussian, {HIDDEN_DIM} columns, seed {SEED}, float64",
+        "nodes": adjacency.shape[0],
+        "components": ComponentSubspace.from_adjacency(adjacency).num_components,
+        "lambda": second_eigenvalue(adjacency),
+        "measured": [step.measured for step in steps],
+        "bound": [step.bound for step in steps],
     }
 
 
-def decays(result: dict[str, Any]) -> Iterator[str]:
-    """The page's table: each graph's decay, and the bound below it."""
-    yield "| graph | components | λ | | " + " | ".join(f"n = {n}" for n in SHOWN) + " |"
-    yield "|" + "---|" * (len(SHOWN) + 4)
-    for name, found in result["graphs"].items():
-        first = f"| {name} | {found['components']:,} | {found['lambda']:.4f} |"
-        for about, row in ((first, "measured"), ("| | | |", "bound")):
-            label = "d(AⁿH) / d(H)" if row == "measured" else "λⁿ"
-            values = " | ".join(f"{found[row][n]:.3f}" for n in SHOWN)
-            yield f"{about} {label} | {values} |"
-
-
-def plot_decay(result: dict[str, Any]) -> Figure:
+def plot_decay(records: Iterable[Record]) -> Figure:
     """Draw the decay of each graph and its bound on a logarithmic axis."""
     figure = Figure(figsize=(8, 4.6), layout="constrained")
     axes = figure.subplots()
     styles = zip((BLUE, RED, GREEN, PURPLE, YELLOW, GREY), "osv^Dx", strict=True)
-    for (name, found), (colour, marker) in zip(result["graphs"].items(), styles, strict=False):
+    for record, (colour, marker) in zip(records, styles, strict=False):
         axes.plot(
-            found["measured"],
+            record["measured"],
             color=colour,
             marker=marker,
             ms=5,
             markevery=10,
-            label=f"{name}: d(AⁿH) / d(H)",
+            label=f"{record['graph']}: d(AⁿH) / d(H)",
         )
         axes.plot(
-            found["bound"], "--", color=colour, lw=1.2, label=f"λⁿ, λ = {found['lambda']:.4f}"
+            record["bound"], "--", color=colour, lw=1.2, label=f"λⁿ, λ = {record['lambda']:.4f}"
         )
     axes.set(
         xlabel="n",
-        ylabel="share of the distance that is left",
+        ylabel="fraction of the initial distance",
         yscale="log",
         title="Distance to the component subspace: measured, and as Theorem 1 bounds it",
-        xlim=(0, FURTHEST),
+        xlim=(0, MAX_N),
     )
     axes.grid(color="#e6e9ec", lw=0.6)
     axes.legend(frameon=False, fontsize="small", ncols=2, loc="lower left")
@@ -541,25 +526,22 @@ def plot_decay(result: dict[str, Any]) -> Figure:
 
 
 def main() -> None:
-    """Draw."""
+    """Draw the figures, or measure and plot the decay."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("out", type=Path, help="the folder to draw into")
     parser.add_argument("--decay", nargs="*", metavar="GRAPH")
-    asked = parser.parse_args()
-    if asked.decay is None:
+    args = parser.parse_args()
+    if args.decay is None:
         with rc_context({"mathtext.fontset": "dejavusans"}):
             for name, draw in DRAWINGS.items():
-                save(draw().figure, asked.out / f"{name}.png")
+                save(draw().figure, args.out / f"{name}.png")
         return
     torch.set_num_threads(1)
-    data = asked.out / "decay.json"
-    if asked.decay:
-        write_json(data, measure_decay(asked.decay))
-    result = json.loads(data.read_text("utf-8"))
-    save(plot_decay(result), asked.out / "decay.png")
-    print(*decays(result), sep="\n")
+    for name in args.decay:
+        put_record(DECAY, measure_decay(name), "graph")
+    save(plot_decay(read_records(DECAY)), args.out / "decay.png")
 
 
 if __name__ == "__main__":

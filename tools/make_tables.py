@@ -1,0 +1,567 @@
+"""Print the tables of the documentation from results/*.jsonl.
+
+    python tools/make_tables.py [TABLE ...]
+
+Without arguments it prints all tables. A test checks that the pages contain them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import product
+from statistics import fmean, stdev
+
+from collect import RESULTS, Record, find_record, read_records
+from ugcl.data import DATASETS
+from ugcl.evaluation import CONTROLS
+from ugcl.methods import METHODS
+
+Rows = Iterator[Iterable[str]]
+"""The rows of a table, its header first."""
+
+
+@cache
+def load(name: str) -> list[Record]:
+    """Return `results/NAME.jsonl`: data sets in catalogue order, methods in registry order.
+
+    Synthetic graphs come last, by name.
+    """
+    graphs, methods = list(DATASETS), list(METHODS)
+
+    def order(record: Record) -> tuple[int, str, int]:
+        graph, method = record.get("graph", ""), record.get("method")
+        return (
+            graphs.index(graph) if graph in graphs else len(graphs),
+            graph,
+            methods.index(method) if method in methods else 0,
+        )
+
+    return sorted(read_records(RESULTS / f"{name}.jsonl"), key=order)
+
+
+def bench(name: str) -> Record:
+    """Return a record of `bench.jsonl`."""
+    record = find_record(load("bench"), name=name)
+    assert record is not None, name
+    return record
+
+
+def render(rows: Rows) -> list[str]:
+    """Return the lines of a Markdown table."""
+    lines = ["|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows]
+    columns = lines[0].count("|") - 1
+    return [lines[0], "|" + "---|" * columns, *lines[1:]]
+
+
+# README.md, docs/results
+
+
+def overview() -> Rows:
+    """Accuracy and end-to-end time of `fast` on each data set."""
+    yield "data set", "end-to-end time", "UGCL `fast`", "best control", "gain over control, 95 % CI"
+    seconds = bench("cold_start")["seconds"]
+    for study in load("accuracy"):
+        row = summary(study, "fast", "honest")
+        yield (
+            study["graph"],
+            f"{seconds[study['graph']]['cold_start']:.0f} s",
+            mean_std(row["accuracy_mean"]),
+            best_control(row),
+            gain_over_control(row),
+        )
+
+
+def one_split() -> Rows:
+    """Accuracy on one split, by both probes."""
+    yield "data set", "preset", "authors' probe", "published", "honest probe", *CONTROLS
+    for study in load("accuracy"):
+        for variant in variants(study):
+            honest = summary(study, variant, "honest")
+            yield (
+                study["graph"],
+                f"`{variant}`",
+                mean_std(summary(study, variant, "paper")["accuracy"]),
+                mean_std(study["published"]),
+                mean_std(honest["accuracy"]),
+                *(f"{honest['controls'][control][0]:.1f}" for control in CONTROLS),
+            )
+
+
+def many_splits() -> Rows:
+    """Accuracy of the honest probe on random splits, and the gain over the best control."""
+    yield "data set", "preset", "splits", "UGCL", *CONTROLS, "gain over best control"
+    for study in load("accuracy"):
+        for variant in variants(study):
+            row = summary(study, variant, "honest")
+            yield (
+                study["graph"],
+                f"`{variant}`",
+                str(row["splits"]),
+                mean_std(row["accuracy_mean"]),
+                *(f"{row['controls_mean'][control][0]:.1f}" for control in CONTROLS),
+                gain_over_control(row),
+            )
+
+
+def choices() -> Rows:
+    """UGCL's settings compared on validation nodes.
+
+    Settings that equal those of `fast` for a graph without its own preset are left out.
+    """
+    yield "data set", "settings", "seeds", "validation accuracy", "seconds"
+    base = METHODS["ugcl"].presets["fast"].base
+    compared = [record for record in load("choices") if record["method"] == "ugcl"]
+    for name in DATASETS:
+        of_graph = [record for record in compared if record["graph"] == name]
+        for record in sorted(of_graph, key=lambda record: -record["mean"]):
+            params = record["settings"]
+            shown = [f"{n}={params[n]}" for n in base if n == "scope" or params[n] != base[n]]
+            yield (
+                name,
+                f"`{', '.join(shown)}`",
+                str(len(record["scores"])),
+                f"{record['mean']:.2f}",
+                f"{fmean(record['seconds']):.0f}",
+            )
+
+
+def negatives() -> Rows:
+    """Sampled negatives compared with all negatives."""
+    return _paired(lambda variant: "negatives=" in variant)
+
+
+def fast() -> Rows:
+    """`fast` compared with `authors`."""
+    return _paired(lambda variant: variant == "fast")
+
+
+def _paired(selected: Callable[[str], bool]) -> Rows:
+    yield "data set", "preset", "accuracy", "reference", "accuracy", "difference", "seeds"
+    for study in load("paired"):
+        for row in study["summary"]:
+            if selected(row["variant"]):
+                yield (
+                    study["graph"],
+                    f"`{row['variant']}`",
+                    mean_std(row["accuracy"]),
+                    f"`{study['against']}`",
+                    mean_std(row["against_accuracy"]),
+                    interval(row["difference"], 2),
+                    str(row["seeds"]),
+                )
+
+
+# docs/results/methods
+
+
+def methods() -> Rows:
+    """Accuracy of the other methods and of the ablations."""
+    return _unsupervised(load("methods"))
+
+
+def _unsupervised(studies: list[Record]) -> Rows:
+    yield (
+        *("data set", "method", "preset", "authors' probe", "published", "honest probe"),
+        *("splits", "many splits", "untrained", "best control", "gain over best control"),
+    )
+    for study in studies:
+        for variant in variants(study):
+            honest = summary(study, variant, "honest")
+            yield (
+                study["graph"],
+                study["method"],
+                f"`{variant}`",
+                mean_std(summary(study, variant, "paper")["accuracy"]),
+                mean_std(study["published"]),
+                mean_std(honest["accuracy"]),
+                str(honest["splits"]),
+                mean_std(honest["accuracy_mean"]),
+                f"{honest['controls_mean']['untrained'][0]:.1f}",
+                best_control(honest),
+                gain_over_control(honest),
+            )
+
+
+def tuned() -> Rows:
+    """Gain of a scope chosen on validation nodes over the method's default scope."""
+    yield (
+        *("data set", "method", "seeds", "splits", "default scopes", "accuracy"),
+        *("chosen training scopes", "gain", "chosen readout scopes", "gain"),
+    )
+    for study in load("tuned"):
+        cells = []
+        for part in ("training", "readout"):
+            counts = study[part]["chosen"].items()
+            cells.append(", ".join(f"{scope} ({count})" for scope, count in counts))
+            cells.append(interval(study[part]["gain"], 2))
+        yield (
+            study["graph"],
+            study["method"],
+            str(study["seeds"]),
+            str(study["splits"]),
+            f"{study['own']['scope']}, {study['own']['readout_scope']}",
+            mean_std(study["accuracy"]),
+            *cells,
+        )
+
+
+def each_scope() -> Rows:
+    """Gain of every scope over the method's default scope."""
+    scopes = {
+        "training": ("0", "2", "5", "10", "component", "graph"),
+        "readout": ("0", "2", "5", "10"),
+    }
+    yield "data set", "method", *(f"{part} {s}" for part in scopes for s in scopes[part])
+    for study in load("tuned"):
+        cells = []
+        for part, names in scopes.items():
+            default, *rest = study[part]["scopes"]
+            gains = {str(row["scope"]): short_gain(row["gain"]) for row in rest}
+            gains[str(default["scope"])] = "default"
+            cells += [gains[name] for name in names]
+        yield study["graph"], study["method"], *cells
+
+
+# docs/results/baselines
+
+
+def unsupervised() -> Rows:
+    """Accuracy of the baselines that learn without labels."""
+    return _unsupervised([s for s in load("baselines") if not METHODS[s["method"]].supervised])
+
+
+def supervised() -> Rows:
+    """Accuracy of the baselines that learn from labels."""
+    yield (
+        *("data set", "method", "preset", "one split", "published", "splits", "many splits"),
+        *("best control", "gain over best control", "seconds"),
+    )
+    for study in load("baselines"):
+        for variant in variants(study) if METHODS[study["method"]].supervised else ():
+            row = summary(study, variant, "predictions")
+            yield (
+                study["graph"],
+                study["method"],
+                f"`{variant}`",
+                mean_std(row["accuracy"]),
+                mean_std(study["published"]),
+                str(row["splits"]),
+                mean_std(row["accuracy_mean"]),
+                best_control(row),
+                gain_over_control(row),
+                f"{row['training_seconds'][0]:.0f}",
+            )
+
+
+def tasks() -> Rows:
+    """Link prediction and clustering of each method and of the controls."""
+    yield "data set", "method", "seeds", "AUC", "AP", "Hits@100", "NMI", "ARI", "accuracy"
+    by_graph: dict[str, dict[str, list[Record]]] = {}
+    for record in load("tasks"):
+        by_graph.setdefault(record["graph"], {}).setdefault(record["method"], []).append(record)
+    for graph, by_method in by_graph.items():
+        links, clusters = (by_method["ugcl"][0][task]["controls"] for task in ("links", "clusters"))
+        for control in ("pca", "smooth", "raw"):
+            scores = _task_scores([links[control]], [clusters.get(control)])
+            yield graph, f"{control} (control)", "1", *scores
+        for method, records in by_method.items():
+            scores = _task_scores([r["links"] for r in records], [r["clusters"] for r in records])
+            yield graph, f"`{method}`", str(len(records)), *scores
+
+
+def _task_scores(links: list[Record], clusters: list[Record | None]) -> Iterator[str]:
+    yield from (mean_of([row[key] for row in links]) for key in ("auc", "average_precision"))
+    yield mean_of([row["hits"]["100"] for row in links])
+    scored = [row for row in clusters if row is not None]
+    for key in ("nmi", "ari", "accuracy"):
+        yield mean_of([row[key][0] for row in scored]) if scored else "-"
+
+
+# docs/bench
+
+
+def steps() -> Rows:
+    """Time and memory of a training step."""
+    yield (
+        *("data set", "preset", "S", "D", "n", "mm", "step", "loss", "loss, unblocked", "naive"),
+        *("peak memory", "in S x D arrays"),
+    )
+    for row in bench("bench")["steps"]:
+        times = [row[f"{part}_mm"] for part in ("step", "loss", "loss_unblocked", "naive")]
+        yield (
+            row["graph"],
+            f"`{row['preset']}`",
+            f"{row['S']:,}",
+            f"{row['D']:,}",
+            str(row["n"]),
+            f"{1000 * row['mm_seconds']:,.0f} ms",
+            *("-" if time is None else f"{time:.2f} mm" for time in times),
+            f"{row['peak_bytes'] / 1e6:,.0f} MB",
+            f"{row['peak_arrays']:.1f}",
+        )
+
+
+def parts() -> Rows:
+    """Milliseconds of the parts of a training step."""
+    rows = bench("bench")["steps"]
+    yield "data set", "preset", *rows[0]["parts_mm"]
+    for row in rows:
+        times = (1000 * row["mm_seconds"] * time for time in row["parts_mm"].values())
+        yield row["graph"], f"`{row['preset']}`", *(f"{time:,.1f}" for time in times)
+
+
+def growth() -> Rows:
+    """Time and memory of a training step as one size grows."""
+    yield "size", "values", "time, ms", "exponent", "memory, MB", "exponent"
+
+    def scaled(values: list[float], factor: float) -> str:
+        return ", ".join(f"{value * factor:,.0f}" for value in values)
+
+    for name, row in bench("bench")["scaling"].items():
+        if name != "base":
+            yield (
+                name,
+                scaled(row["sizes"], 1),
+                scaled(row["seconds"], 1000),
+                f"{row['seconds_exponent']:.2f}",
+                scaled(row["peak_bytes"], 1e-6),
+                f"{row['bytes_exponent']:.2f}",
+            )
+
+
+def embedding() -> Rows:
+    """Time and memory of embedding a graph, and time of its sparse products."""
+    yield "edges", "seconds", "sparse products alone", "ratio", "memory, MB"
+    rows = bench("embed")
+    columns = (rows["sizes"], rows["seconds"], rows["products_seconds"], rows["peak_bytes"])
+    for size, seconds, products, peak in zip(*columns, strict=True):
+        yield (
+            f"{size:,}",
+            f"{seconds:.3f}",
+            f"{products:.3f}",
+            f"{seconds / products:.1f}",
+            f"{peak / 1e6:,.0f}",
+        )
+    exponents = {name: f"{rows[name]:.2f}" for name in rows if name.endswith("_exponent")}
+    yield (
+        "exponent of the last three",
+        exponents["seconds_exponent"],
+        exponents["products_exponent"],
+        "",
+        exponents["bytes_exponent"],
+    )
+    yield "exponent of the last two", exponents["beyond_cache_exponent"], "", "", ""
+
+
+ALL_PAIRS, SAMPLED_PAIRS = "all pairs, in blocks of rows", "sampled pairs"
+PAIRS = {
+    "gmi": f"{ALL_PAIRS}; edges as a sparse matrix",
+    "dgi": "each node and one summary",
+    "mvgrl": "each node and two summaries; sparse diffusion",
+    "bgrl": "each node and itself",
+    "subg-con": "each node and its subgraph, 500 at a time",
+    "ggd": "single nodes",
+    "cca-ssg": "pairs of columns",
+}
+"""The pairs in a method's loss, where they are not all pairs."""
+
+
+def memory() -> Rows:
+    """Peak memory in gigabytes of each method on each data set."""
+    peaks = {
+        (row["preset"], row["method"], row["graph"]): f"{row['peak_bytes'] / 1e9:.2f}"
+        for row in bench("memory")["rows"]
+    }
+    graphs = [name for name in DATASETS if any(graph == name for *_, graph in peaks)]
+    yield "method", "preset", "pairs in the loss", *graphs
+    for preset, method in product(("paper", "fast"), METHODS):
+        cells = [peaks.get((preset, method, graph), "-") for graph in graphs]
+        if any(cell != "-" for cell in cells):
+            pairs = PAIRS.get(method, ALL_PAIRS)
+            if preset == "fast":
+                pairs = pairs.replace(ALL_PAIRS, SAMPLED_PAIRS)
+            yield f"`{method}`", f"`{preset}`", pairs, *cells
+
+
+# docs/scope
+
+CRITERIA = {
+    "masked-features": "masked features (`auto`)",
+    "trained masked-features": "masked features, trained",
+    "held-out-links": "held-out links",
+    "denoising": "denoising",
+    "pseudo-labels": "pseudo-labels",
+    "trained pseudo-labels": "pseudo-labels, trained",
+    "agreement": "agreement",
+    "paper": "paper's rule",
+    "train-labels": "training labels",
+}
+"""The criteria for choosing n and the headers of their columns."""
+
+
+def regrets() -> Rows:
+    """The n that `auto` chooses and its regret."""
+    yield (
+        *("graph", "seeds", "best n", "accuracy", "accuracy at n = 0", "n by `auto`"),
+        *("accuracy", "regret"),
+    )
+    for study, chosen in _scope_choices():
+        n = chosen["masked-features"]
+        assert n is not None
+        best, zero, auto = (study["scopes"][i] for i in (study["oracle"], 0, n))
+        low, high = auto["regret"]["ci95"]
+        yield (
+            study["graph"],
+            str(study["seeds"]),
+            str(study["oracle"]),
+            f"{best['accuracy'][0]:.1f}",
+            f"{zero['accuracy'][0]:.1f}",
+            str(n),
+            f"{auto['accuracy'][0]:.1f}",
+            f"{auto['regret']['mean']:.2f} [{low:.2f}, {high:.2f}]",
+        )
+
+
+def criteria() -> Rows:
+    """The n of every criterion and its regret, then mean regrets."""
+    yield "graph", *CRITERIA.values()
+    by_kind: dict[bool, list[dict[str, float]]] = {True: [], False: []}
+    for study, chosen in _scope_choices():
+        regret = {
+            criterion: study["scopes"][n]["regret"]["mean"]
+            for criterion, n in chosen.items()
+            if n is not None
+        }
+        by_kind[study["graph"] in DATASETS].append(regret)
+        yield (
+            study["graph"],
+            *(f"{chosen[c]}: {regret[c]:.2f}" if c in regret else "-" for c in CRITERIA),
+        )
+    for title, rows in zip(("data sets", "synthetic"), by_kind.values(), strict=True):
+        means = [
+            fmean(row[criterion] for row in rows if criterion in row) for criterion in CRITERIA
+        ]
+        yield f"**mean, {title}**", *(f"**{mean:.2f}**" for mean in means)
+
+
+def _scope_choices() -> Iterator[tuple[Record, dict[str, int | None]]]:
+    """Yield the accuracies of a graph at every n, and the n that each criterion chooses."""
+    for study in load("scopes"):
+        survey = find_record(load("surveys"), graph=study["graph"])
+        assert survey is not None
+        assert [row["n"] for row in study["scopes"]] == list(range(len(study["scopes"])))
+        yield study, {criterion: survey["rules"][criterion]["n"] for criterion in CRITERIA}
+
+
+def auto_scope() -> Rows:
+    """`fast` with `--scope auto` compared with `fast`."""
+    yield "data set", "n by `auto`", "n of the preset", "difference"
+    for study in load("paired"):
+        for row in study["summary"]:
+            if row["variant"] == "fast:scope=auto":
+                run = find_record(study["rows"], variant=row["variant"])
+                assert run is not None
+                scopes = (str(run[s]["scope"]) for s in ("settings", "against_settings"))
+                yield study["graph"], *scopes, interval(row["difference"], 2)
+
+
+def paper_scopes() -> Rows:
+    """Lower bounds of the paper's table of scopes, ours and published."""
+    yield "graph", "d", "", *(f"n = {n}" for n in range(1, 11)), "selected"
+    for row in load("paper_scopes"):
+        published = row["published"]
+        for first, source in (
+            ((row["graph"], f"{row['degree']:.2f}", "ours"), row),
+            (("", "", "published"), published),
+        ):
+            bounds = (f"{bound:.2f}" for bound in source["lower_bound"])
+            yield *first, *bounds, str(source["selected_n"])
+
+
+def decay() -> Rows:
+    """Distance to the component subspace, measured and bounded."""
+    shown = 1, 5, 10, 20, 50, 100
+    yield "graph", "components", "λ", "", *(f"n = {n}" for n in shown)
+    for row in load("decay"):
+        first = row["graph"], f"{row['components']:,}", f"{row['lambda']:.4f}", "d(AⁿH) / d(H)"
+        yield *first, *(f"{row['measured'][n]:.3f}" for n in shown)
+        yield "", "", "", "λⁿ", *(f"{row['bound'][n]:.3f}" for n in shown)
+
+
+# Cells
+
+
+def variants(study: Record) -> list[str]:
+    """Return the variants of a study in the order in which they ran."""
+    return list(dict.fromkeys(row["variant"] for row in study["summary"]))
+
+
+def summary(study: Record, variant: str, protocol: str) -> Record:
+    """Return a row of a study's summary."""
+    row = find_record(study["summary"], variant=variant, protocol=protocol)
+    assert row is not None, (study["name"], variant, protocol)
+    return row
+
+
+def _best(row: Record) -> str:
+    """Return the name of the control with the highest mean over many splits."""
+    means: dict[str, list[float]] = row["controls_mean"]
+    return max(means, key=lambda control: means[control][0])
+
+
+def best_control(row: Record) -> str:
+    """Format the mean and the name of the best control."""
+    return f"{row['controls_mean'][_best(row)][0]:.1f} ({_best(row)})"
+
+
+def gain_over_control(row: Record) -> str:
+    """Format the gain over the best control."""
+    return interval(row["differences"][_best(row)])
+
+
+def interval(difference: Record, digits: int = 1) -> str:
+    """Format a difference and its 95 % confidence interval, bold if that excludes zero."""
+    mean, low, high = (f"{v:+.{digits}f}" for v in (difference["mean"], *difference["ci95"]))
+    return _bold_if_significant(f"{mean} [{low}, {high}]", difference)
+
+
+def short_gain(difference: Record) -> str:
+    """Format a difference, bold if its 95 % confidence interval excludes zero."""
+    return _bold_if_significant(f"{difference['mean']:+.1f}", difference)
+
+
+def _bold_if_significant(text: str, difference: Record) -> str:
+    low, high = difference["ci95"]
+    return f"**{text}**" if low > 0 or high < 0 else text
+
+
+def mean_std(pair: tuple[float, float | None] | None) -> str:
+    """Format a mean and its standard deviation, either of which may be missing."""
+    if pair is None:
+        return "-"
+    return f"{pair[0]:.1f}" if pair[1] is None else f"{pair[0]:.1f} ± {pair[1]:.1f}"
+
+
+def mean_of(values: list[float]) -> str:
+    """Format the mean and the standard deviation of values."""
+    return mean_std((fmean(values), stdev(values) if len(values) > 1 else None))
+
+
+PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
+    "README.md": (overview,),
+    "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
+    "docs/results/methods/README.md": (methods, tuned, each_scope),
+    "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
+    "docs/bench/README.md": (steps, parts, growth, embedding, memory),
+    "docs/scope/README.md": (regrets, criteria, auto_scope, paper_scopes, decay),
+}
+"""The tables of each page."""
+
+
+if __name__ == "__main__":
+    for page, tables in PAGES.items():
+        for table in tables:
+            if len(sys.argv) == 1 or table.__name__ in sys.argv[1:]:
+                print(f"{page}, {table.__name__}", "", *render(table()), "", sep="\n")
