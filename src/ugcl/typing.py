@@ -1,13 +1,12 @@
-"""Type aliases and names of choices that the packages share. Importing it is cheap: no torch."""
+"""Type aliases and names of choices that the packages share. Importing it is cheap."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import torch
 
 CSRMatrix: TypeAlias = Any
@@ -19,10 +18,10 @@ Features: TypeAlias = Any
 Embeddings: TypeAlias = Any
 """N x D' float32, rows in node order: a NumPy array, or a SciPy CSR array for sparse features."""
 
-NodeIndices: TypeAlias = npt.NDArray[np.int64]
+NodeIndices: TypeAlias = "npt.NDArray[np.int64]"
 """Numbers of nodes, from 0 to N - 1."""
 
-LabelArray: TypeAlias = npt.NDArray[np.int64]
+LabelArray: TypeAlias = "npt.NDArray[np.int64]"
 """The class of each node, -1 where it is unknown."""
 
 Device: TypeAlias = "torch.device | str"

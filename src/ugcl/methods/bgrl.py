@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ugcl import losses, nn, views
-from ugcl.graph import Graph
 from ugcl.methods.method import Method
 from ugcl.methods.params import fraction, integer
 from ugcl.methods.parts import Parts
@@ -30,6 +29,8 @@ from ugcl.methods.settings import AugmentationSettings
 
 if TYPE_CHECKING:
     import torch
+
+    from ugcl.graph import Graph
 
 
 @dataclass(frozen=True)

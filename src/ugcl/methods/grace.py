@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from ugcl import losses, nn, views
-from ugcl.graph import Graph
 from ugcl.methods.method import Method
 from ugcl.methods.params import All, choice, integer, integer_or_all, temperature
 from ugcl.methods.parts import Parts
@@ -29,6 +28,8 @@ from ugcl.typing import Activation
 
 if TYPE_CHECKING:
     import torch
+
+    from ugcl.graph import Graph
 
 
 @dataclass(frozen=True)

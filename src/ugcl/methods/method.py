@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.suggest import unknown
-from ugcl.graph import Graph
 from ugcl.methods.params import Param, param_of
 from ugcl.methods.preset import Preset
 from ugcl.methods.settings import Settings, SSLSettings, TrainingSettings
 
 if TYPE_CHECKING:
+    from ugcl.graph import Graph
     from ugcl.methods.models.model import Model
     from ugcl.methods.parts import Parts
 

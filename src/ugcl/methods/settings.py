@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from ugcl._utils.errors import UGCLError
-from ugcl.graph import Graph
 from ugcl.methods.params import (
     Auto,
     choice,
@@ -21,6 +20,9 @@ from ugcl.methods.params import (
     self_loops,
 )
 from ugcl.typing import FeatureScaling, Readout, ScopeName
+
+if TYPE_CHECKING:
+    from ugcl.graph import Graph
 
 
 @dataclass(frozen=True)

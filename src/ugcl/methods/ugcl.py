@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from ugcl import losses, nn, views
-from ugcl.graph import Graph
 from ugcl.methods.method import Method
 from ugcl.methods.params import All, choice, integer_or_all, temperature
 from ugcl.methods.parts import Parts
@@ -23,6 +22,8 @@ from ugcl.typing import ContextKind, Normalisation, Sampling
 
 if TYPE_CHECKING:
     import torch
+
+    from ugcl.graph import Graph
 
 
 @dataclass(frozen=True)

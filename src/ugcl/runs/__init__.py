@@ -1,7 +1,8 @@
 """The run folder: its configuration, its results, export and neighbours."""
 
-from ugcl.runs.config import Prepared, RunConfig, prepare, prepare_again
+from ugcl.runs.config import RunConfig
 from ugcl.runs.embed import load_graph_for
+from ugcl.runs.prepare import Prepared, prepare, prepare_again
 from ugcl.runs.run import Run, load_run
 from ugcl.runs.train import open_run, train_run
 

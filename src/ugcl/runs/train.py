@@ -8,18 +8,18 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_npy, write_text
 from ugcl._utils.provenance import source_commit
 from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
 from ugcl.methods import get_method
-from ugcl.runs.config import Prepared
+from ugcl.runs.prepare import Prepared
 from ugcl.runs.run import HELD_OUT, Run, all_finite
 
 
@@ -110,7 +110,7 @@ def _metrics(run: Run, prepared: Prepared, fitted: Fitted) -> dict[str, Any]:
         "device": config.device,
         "threads": config.threads,
         "versions": {
-            "ugcl": version("ugcl"),
+            "ugcl": __version__,
             "torch": torch.__version__,
             "python": platform.python_version(),
         },
