@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 LAZY = ("ugcl.losses", "ugcl.nn", "ugcl.views")
+LIGHT = ("ugcl", "ugcl.methods", "ugcl.cli")
 
 
 def stub_names(package: str) -> list[str]:
@@ -50,3 +51,14 @@ def test_every_name_of_the_stub_can_be_imported(package: str) -> None:
 def test_a_name_that_the_stub_does_not_have_is_an_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         importlib.import_module(package).no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("package", LIGHT)
+def test_a_light_package_imports_no_numerical_library(package: str) -> None:
+    code = (
+        f"import sys, {package}\n"
+        "print(sorted({'torch', 'sklearn', 'scipy', 'numpy', 'pyarrow'} & set(sys.modules)))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"

@@ -142,7 +142,7 @@ for method in METHODS.values():
         method.resolve(preset, graph, {})
     assert method.params
 heavy = {name.partition(".")[0] for name in sys.modules}
-print(*sorted(heavy & {"torch", "sklearn", "scipy", "numpy", "torch_geometric", "gensim", "numba"}))
+print(*sorted(heavy & {"torch", "sklearn", "torch_geometric", "gensim", "numba"}))
 """
 
 
