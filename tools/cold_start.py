@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from collect import RESULTS, put_record
-from ugcl.bench import machine
+from ugcl.bench import describe_machine
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "bench.jsonl")
     parser.add_argument("--quiet", action="store_true")
     args = parser.parse_args()
-    record: dict[str, Any] = {"name": "cold_start", "machine": machine(), "seconds": {}}
+    record: dict[str, Any] = {"name": "cold_start", "machine": describe_machine(), "seconds": {}}
     for graph in args.graphs:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-c", "import sys, ugcl.cli; sys.exit(ugcl.cli.main())"]

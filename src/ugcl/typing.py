@@ -47,3 +47,11 @@ Normalisation = Literal["graph", "subgraph"]
 
 Centrality = Literal["degree", "pagerank", "eigenvector"]
 Diffusion = Literal["pagerank", "heat"]
+Degree = Literal["average", "paper"]
+"""Degree in Lemma 1: the average degree d = 2E/N, or (E/N)(S/N) as in the paper's table."""
+
+SplitKind = Literal["own", "per-class", "fraction"]
+"""The graph's own split, 20 random nodes a class, or a random 10/10/80 %."""
+
+Scoring = Literal["honest", "paper", "predictions"]
+"""How a run is scored: our probe, the authors' probe, or the predictions of a classifier."""

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from conftest import make_graph
 from ugcl import Graph, load_graph, read_graph
 from ugcl.bench.child import in_fresh_process
-from ugcl.check import diagnose, estimate_cost, graph_warnings
+from ugcl.check import diagnose, estimate_cost
+from ugcl.check.graph_warnings import graph_warnings
 from ugcl.data import sbm_graph
 from ugcl.engine import resolve_settings
 from ugcl.methods import TrainingSettings

@@ -15,9 +15,10 @@ from pages import HOSTILE, QUOTED, made_run
 from ugcl import UGCLError
 from ugcl.cli import main
 from ugcl.evaluation import Estimate
-from ugcl.report import gather, page, verdict
+from ugcl.report import gather, verdict
 from ugcl.report.contents import ReportData
 from ugcl.report.layout import layout, nearest_of_all
+from ugcl.report.page import page
 from ugcl.report.svg import Line, line_chart
 
 

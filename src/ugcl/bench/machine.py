@@ -14,7 +14,7 @@ from ugcl._utils.provenance import source_commit
 from ugcl.nn.kernels import plain
 
 
-def machine() -> dict[str, Any]:
+def describe_machine() -> dict[str, Any]:
     """Return processor, cores, memory and versions."""
     return {
         "processor": _processor(),

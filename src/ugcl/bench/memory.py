@@ -12,7 +12,7 @@ from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import check_writable, write_json
 from ugcl._utils.results import read_result
 from ugcl.bench.child import in_fresh_process
-from ugcl.bench.machine import machine
+from ugcl.bench.machine import describe_machine
 from ugcl.data import load_graph
 from ugcl.methods import METHODS, get_method
 
@@ -53,7 +53,7 @@ def bench_memory(
     check_writable(out)
     row_fields = ("method", "preset", "graph", "peak_bytes", "step_seconds")
     stored = read_result(out, {}, fields=("machine", "rows"), row_fields=row_fields)
-    result = stored or {"machine": machine(), "rows": []}
+    result = stored or {"machine": describe_machine(), "rows": []}
     rows: list[dict[str, Any]] = result["rows"]
     for graph, name in product(graphs, methods):
         case = {"method": name, "preset": preset, "graph": graph}

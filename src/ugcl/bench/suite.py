@@ -8,7 +8,7 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import check_writable, write_json
-from ugcl.bench.machine import machine
+from ugcl.bench.machine import describe_machine
 from ugcl.bench.plot import plot_suite
 from ugcl.bench.scaling import bench_embed, bench_scaling
 from ugcl.bench.step import bench_step
@@ -35,7 +35,7 @@ def bench_suite(out: Path, *, data_root: str | None = None) -> dict[str, Any]:
     """
     check_plotting(out / "bench.png")
     _make_folder(out)
-    result: dict[str, Any] = {"machine": machine(), "steps": [], "left_out": {}}
+    result: dict[str, Any] = {"machine": describe_machine(), "steps": [], "left_out": {}}
     for graph, preset, naive in STEPS:
         if graph not in result["left_out"] and (reason := _missing(graph, data_root)):
             logger.info("%s is left out: %s", graph, reason)

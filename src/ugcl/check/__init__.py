@@ -1,7 +1,5 @@
 """The check of a graph before training: statistics, warnings, cost."""
 
-from ugcl.check.cost import Cost, estimate_cost
-from ugcl.check.diagnosis import Diagnosis, diagnose
-from ugcl.check.graph_warnings import graph_warnings
+import lazy_loader
 
-__all__ = ["Cost", "Diagnosis", "diagnose", "estimate_cost", "graph_warnings"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ from ugcl.bench import (
     bench_step,
     bench_suite,
     bench_walks,
-    machine,
+    describe_machine,
 )
 from ugcl.cli.common import (
     add_command,
@@ -152,7 +152,7 @@ def step(arguments: argparse.Namespace) -> int:
         data_root=arguments.data_root,
     )
     if arguments.json:
-        print_json({**result, "machine": machine()})
+        print_json({**result, "machine": describe_machine()})
     else:
         _print_steps([result])
     return 0
@@ -163,7 +163,7 @@ def scaling(arguments: argparse.Namespace) -> int:
     use_threads(arguments.threads)
     result = bench_scaling()
     if arguments.json:
-        print_json({**result, "machine": machine()})
+        print_json({**result, "machine": describe_machine()})
     else:
         _print_scaling(result)
     return 0
@@ -174,7 +174,7 @@ def embed(arguments: argparse.Namespace) -> int:
     use_threads(arguments.threads)
     result = bench_embed()
     if arguments.json:
-        print_json({**result, "machine": machine()})
+        print_json({**result, "machine": describe_machine()})
     else:
         _print_embed(result)
     return 0
@@ -189,7 +189,7 @@ def walks(arguments: argparse.Namespace) -> int:
         data_root=arguments.data_root,
     )
     if arguments.json:
-        print_json({**result, "machine": machine()})
+        print_json({**result, "machine": describe_machine()})
         return 0
     print(
         f"{result['walks']} walks of {result['length']} nodes from every node of {result['graph']}"
@@ -213,7 +213,7 @@ def load(arguments: argparse.Namespace) -> int:
     use_threads(arguments.threads)
     result = bench_load(edges=arguments.edges, nodes=arguments.nodes)
     if arguments.json:
-        print_json({**result, "machine": machine()})
+        print_json({**result, "machine": describe_machine()})
         return 0
     print(f"{result['edges']:,} edges of {result['nodes']:,} nodes, from Parquet")
     print_table(

@@ -15,11 +15,11 @@ from typing import Any, NoReturn, get_args
 import torch
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data import SplitKind
 from ugcl.engine import Callback, TrainingState
 from ugcl.evaluation import Estimate
 from ugcl.methods import METHODS, get_method
 from ugcl.methods.params import parse_integer
+from ugcl.typing import SplitKind
 
 Command = Callable[[argparse.Namespace], int]
 

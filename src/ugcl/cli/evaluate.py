@@ -34,10 +34,10 @@ from ugcl.evaluation import (
 )
 from ugcl.evaluation.clusters import MEASURES, STARTS
 from ugcl.evaluation.links import LinkScore
-from ugcl.evaluation.scorers import Scoring
 from ugcl.methods import get_method
 from ugcl.runs import Run, RunConfig
 from ugcl.study import published_accuracy, published_where
+from ugcl.typing import Scoring
 
 TASKS = ("classes", "links", "clusters")
 

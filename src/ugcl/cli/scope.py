@@ -27,8 +27,9 @@ from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
 from ugcl.report import check_plotting, plot_scope
 from ugcl.scope import sparsity
-from ugcl.selection import DEFAULT_CRITERION, Degree, Survey, survey
+from ugcl.selection import DEFAULT_CRITERION, Survey, survey
 from ugcl.study import TRAINED_CRITERIA
+from ugcl.typing import Degree
 
 
 def register(commands: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -10,12 +10,10 @@ from ugcl._utils.errors import UGCLError
 from ugcl._utils.suggest import unknown
 from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
-from ugcl.typing import LabelArray, NodeIndices
+from ugcl.typing import LabelArray, NodeIndices, SplitKind
 
 Split = dict[str, NodeIndices]
 """Sorted node indices of "train", "val" and "test"."""
-
-SplitKind = Literal["own", "per-class", "fraction"]
 
 PER_CLASS = 20
 NUM_VALIDATION = 500

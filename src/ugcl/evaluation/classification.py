@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data import GraphFiles, SplitKind, split_of
+from ugcl.data import GraphFiles, split_of
 from ugcl.data.splits import Split, pool_of, random_kind, selection_split
 from ugcl.evaluation.comparison import load_comparison
 from ugcl.evaluation.control_scores import feature_control_scores
 from ugcl.evaluation.controls import FeatureControls
 from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe
-from ugcl.evaluation.scorers import Scorer, Scoring, default_scoring, probe_score, run_scorer
+from ugcl.evaluation.scorers import Scorer, default_scoring, probe_score, run_scorer
 from ugcl.evaluation.statistics import Estimate, Outcomes
 from ugcl.graph import Graph
 from ugcl.methods import get_method
 from ugcl.methods.params import check_integer
 from ugcl.runs import Run
-from ugcl.typing import Embeddings
+from ugcl.typing import Embeddings, Scoring, SplitKind
 
 logger = logging.getLogger(__name__)
 

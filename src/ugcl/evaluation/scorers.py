@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -16,12 +15,9 @@ from ugcl.evaluation.probe import Protocol, Score, linear_probe, predicted_score
 from ugcl.graph import Graph
 from ugcl.methods import get_method
 from ugcl.runs import Run
-from ugcl.typing import Embeddings
+from ugcl.typing import Embeddings, Scoring
 
 logger = logging.getLogger(__name__)
-
-Scoring = Literal["honest", "paper", "predictions"]
-"""One of the probes, or the predictions of a supervised method."""
 
 Scorer = Callable[[Split], Score]
 

@@ -1,15 +1,5 @@
 """Reports: the HTML page of one or more runs, and the plots."""
 
-from ugcl.report.contents import ReportData, gather
-from ugcl.report.page import page, verdict, write_page
-from ugcl.report.plots import check_plotting, plot_scope
+import lazy_loader
 
-__all__ = [
-    "ReportData",
-    "check_plotting",
-    "gather",
-    "page",
-    "plot_scope",
-    "verdict",
-    "write_page",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

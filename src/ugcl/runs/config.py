@@ -13,12 +13,13 @@ import tomli_w
 
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
-from ugcl.data import DATASETS, GraphFiles, SplitKind, hold_out_edges, load_graph, split_of
+from ugcl.data import DATASETS, GraphFiles, hold_out_edges, load_graph, split_of
 from ugcl.data.splits import Split
 from ugcl.graph import Graph
 from ugcl.methods import Settings, get_method
 from ugcl.methods.params import check_integer
 from ugcl.runs.supervision import labels_fingerprint
+from ugcl.typing import SplitKind
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ import hashlib
 from typing import Literal
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data import SplitKind, split_of
+from ugcl.data import split_of
 from ugcl.data.splits import Split, has_own_split, random_kind
 from ugcl.graph import Graph
 from ugcl.methods import get_method
+from ugcl.typing import SplitKind
 
 
 def split_kind(

@@ -19,7 +19,7 @@ from ugcl._utils.files import write_npy, write_text
 from ugcl._utils.provenance import source_commit
 from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
 from ugcl.methods import get_method
-from ugcl.runs.prepare import Prepared
+from ugcl.runs.preparation import Prepared
 from ugcl.runs.run import HELD_OUT, Run, all_finite
 
 

@@ -8,7 +8,7 @@ from ugcl.selection.label_free import (
     choose_scope,
     resolve_scope,
 )
-from ugcl.selection.paper_rule import Degree, bound_degree, paper_rule, training_labels_rule
+from ugcl.selection.paper_rule import bound_degree, paper_rule, training_labels_rule
 from ugcl.selection.readouts import Readouts
 from ugcl.selection.survey import Survey, survey
 
@@ -17,7 +17,6 @@ __all__ = [
     "DEFAULT_CRITERION",
     "MAX_N",
     "Choice",
-    "Degree",
     "Readouts",
     "Survey",
     "apply_criterion",

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.errors import UGCLError
 from ugcl.scope import average_degree, edge_homophily, lower_bounds
 from ugcl.selection.choice import MAX_N, Choice
-from ugcl.typing import CSRMatrix, LabelArray, NodeIndices
-
-Degree = Literal["average", "paper"]
-"""Degree in Lemma 1: the average degree d = 2E/N, or (E/N)(S/N) as in the paper's table."""
+from ugcl.typing import CSRMatrix, Degree, LabelArray, NodeIndices
 
 STRONG_DOMINANCE = 0.5
 """Dominance is strong if more than this fraction of the scope has the node's class."""

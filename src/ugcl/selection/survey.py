@@ -23,14 +23,13 @@ from ugcl.scope import (
 from ugcl.selection.choice import MAX_N, Choice
 from ugcl.selection.label_free import CRITERIA, DEFAULT_CRITERION, Criterion, apply_criterion
 from ugcl.selection.paper_rule import (
-    Degree,
     bound_degree,
     bound_inputs,
     paper_rule,
     training_labels_rule,
 )
 from ugcl.selection.readouts import Readouts
-from ugcl.typing import NodeIndices
+from ugcl.typing import Degree, NodeIndices
 
 logger = logging.getLogger(__name__)
 

@@ -15,13 +15,13 @@ from ugcl._utils.provenance import source_commit
 from ugcl._utils.results import check_fields, read_result
 from ugcl.data import split_of
 from ugcl.evaluation import evaluate_run
-from ugcl.evaluation.scorers import Scoring
 from ugcl.methods import get_method
 from ugcl.runs import Run
 from ugcl.runs.config import graph_name
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
 from ugcl.study.summary import combined_difference, mean_and_deviation
+from ugcl.typing import Scoring
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,5 @@
 """Readers of users' graphs: edges, features and labels from files, data frames and libraries."""
 
-from ugcl.data.readers.files import GraphFiles
-from ugcl.data.readers.read import read_graph, with_labels
+import lazy_loader
 
-__all__ = ["GraphFiles", "read_graph", "with_labels"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -12,13 +12,14 @@ import numpy.typing as npt
 import torch
 
 from ugcl._utils.errors import UGCLError
-from ugcl.data import GraphFiles, SplitKind, load_graph
+from ugcl.data import GraphFiles, load_graph
 from ugcl.engine import resolve_device
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, Settings, get_method
 from ugcl.runs.config import RunConfig, graph_name
 from ugcl.runs.supervision import split_kind
 from ugcl.selection import Choice, resolve_scope
+from ugcl.typing import SplitKind
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,10 @@
+from .catalogue import DATASETS as DATASETS
+from .catalogue import Dataset as Dataset
+from .held_out import hold_out_edges as hold_out_edges
+from .held_out import non_edges as non_edges
+from .load import load_graph as load_graph
+from .readers import GraphFiles as GraphFiles
+from .readers import read_graph as read_graph
+from .readers import with_labels as with_labels
+from .sbm import sbm_graph as sbm_graph
+from .splits import split_of as split_of

@@ -1,0 +1,9 @@
+from .config import RunConfig as RunConfig
+from .embed import load_graph_for as load_graph_for
+from .preparation import Prepared as Prepared
+from .preparation import prepare as prepare
+from .preparation import prepare_again as prepare_again
+from .run import Run as Run
+from .run import load_run as load_run
+from .train import open_run as open_run
+from .train import train_run as train_run

@@ -1,0 +1,10 @@
+from .accuracy import accuracy_study as accuracy_study
+from .accuracy import protocols_of as protocols_of
+from .paired import paired_study as paired_study
+from .plan import Plan as Plan
+from .published import published_accuracy as published_accuracy
+from .published import published_where as published_where
+from .scopes import scope_study as scope_study
+from .trained_criteria import TRAINED_CRITERIA as TRAINED_CRITERIA
+from .tuned import tuned_study as tuned_study
+from .variant import Variant as Variant
