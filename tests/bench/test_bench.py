@@ -169,7 +169,7 @@ def test_memory_of_methods_is_measured_once(
     assert (row["method"], row["preset"], row["graph"]) == ("ggd", "fast", saved)
     assert row["peak_bytes"] > 0
     before = row["step_seconds"]
-    assert main([*command, "ggd", "dgi"]) == 0
+    assert main([*command, "ggd,dgi"]) == 0
     assert "dgi" in capsys.readouterr().out
     first, second = json.loads(out.read_text())["rows"]
     assert (first["step_seconds"], second["method"]) == (before, "dgi")

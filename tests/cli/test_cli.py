@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from conftest import make_graph
-from ugcl import Embedder, Graph
-from ugcl.cli import build_parser, main
+from ugcl import Graph, fit
+from ugcl.cli import main
 from ugcl.methods import METHODS
 
 SMALL = ["--hidden", "8", "--epochs", "5", "--lr", "0.01"]
@@ -71,7 +71,7 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
     ("arguments", "message"),
     [
         (["train", "--out", "new"], "no graph given"),
-        (["train", "citeseer"], "the following arguments are required: --out"),
+        (["train", "citeseer"], "Missing option '--out'; see ugcl train --help"),
         (["train", "citeseer", "--out", "new", "--method", "ugc"], "did you mean 'ugcl'?"),
         (["train", "citeseer", "--out", "new", "--method", "GRCAE"], "did you mean 'grace'?"),
         (
@@ -87,11 +87,20 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
             "there are: fast, paper, authors",
         ),
         (["train", "citeseer", "--out", "new", "--sample", "9999"], "3,327 nodes of this graph"),
-        (["train", "citeseer", "--out", "new", "--seed", "-1"], "argument --seed: must be an int"),
-        (["train", "citeseer", "--out", "new", "--wide"], "unrecognized arguments: --wide"),
+        (
+            ["train", "citeseer", "--out", "new", "--seed", "-1"],
+            "--seed must be an integer of at ",
+        ),
+        (
+            ["train", "citeseer", "--out", "new", "--wide"],
+            "no option --wide; see ugcl train",
+        ),
         (["train", "citeseer", "--out", "new", "--config", "no.toml"], "there is no file no.toml"),
         (["train", "cora", "--out", "new", "--data-root", "."], "ind.cora.x"),
-        (["train", "citeseer", "--out", "new", "--device", "tpu"], "invalid choice: 'tpu'"),
+        (
+            ["train", "citeseer", "--out", "new", "--device", "tpu"],
+            "'tpu' is not one of 'auto', '",
+        ),
         (["evaluate", "missing"], "missing is not a run folder"),
         (["embed", "missing", "citeseer", "--out", "x.npy"], "missing is not a run folder"),
         (
@@ -101,10 +110,29 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["embed", "missing", "citeseer", "--out", "no/x.npy"], "the folder no does not exist"),
         (["train", "x" * 5000, "--out", "new"], "File name too long"),
         (["train", "citeseer", "--out", "x" * 5000], "File name too long"),
-        (["train", "citeseer", "--out", "new", "--seed", "9" * 30], "argument --seed: must be"),
+        (["train", "citeseer", "--out", "new", "--seed", "9" * 30], "--seed must be an integer"),
         (["train", "citeseer", "--out", "new", "--epochs", "nan"], "--epochs must be an int"),
-        (["frobnicate"], "invalid choice: 'frobnicate'"),
-        ([], "the following arguments are required: COMMAND"),
+        (["frobnicate"], "there is no command called 'frobnicate'; there are: check, train, "),
+        (["evaluat"], "there is no command called 'evaluat'; did you mean 'evaluate'?"),
+        (["train", "--dim", "64", "--out", "new"], "there is no option --dim, did you mean --hid"),
+        (["train", "--size=64", "--out", "new"], "there is no option --size, did you mean --hidd"),
+        (["train", "--ephocs", "6", "--out", "new"], "there is no option --ephocs, did you mean -"),
+        (["train", "--settings", "fast"], "there is no option --settings, did you mean --preset?"),
+        (["bench", "step"], "Missing argument 'GRAPH'; see ugcl bench step --help"),
+        (
+            ["bench", "step", "citeseer", "--projector", "8"],
+            "is not a setting of ugcl but of ",
+        ),
+        (["bench", "memory", "a,,b", "--out", "x"], "graphs must be a comma-separated list, not"),
+        (["bench", "memory", "a", "b", "--out", "x"], "items of a list are separated by commas"),
+        (
+            ["study", "citeseer", "--out", "x.json", "--tune-scopes", "1,-2"],
+            "--tune-scopes must be a comma-separated list of integers of at least 0, 'component'",
+        ),
+        (
+            ["study", "citeseer", "--out", "x.json", "--against", "fast", "--scopes", "3"],
+            "--against and --scopes are two different studies: leave out one",
+        ),
     ],
 )
 def test_other_mistakes_get_one_sentence(
@@ -210,9 +238,8 @@ def test_scopes_of_any_method_are_used_and_recorded(
     for recorded in (metrics, config["settings"]):
         assert {name: recorded[name] for name in scopes} == scopes
     assert (metrics["method"], config["method"]) == (method, method)
-    params = {"hidden": 8, "lr": 0.01}
-    embedder = Embedder(method, scope=scope, readout_scope=readout_scope, epochs=5, params=params)
-    np.testing.assert_array_equal(np.load(out / "embeddings.npy"), embedder.fit(graph).embed(graph))
+    fitted = fit(method, graph, **scopes, epochs=5, hidden=8, lr=0.01)
+    np.testing.assert_array_equal(np.load(out / "embeddings.npy"), fitted.embed(graph))
 
 
 @pytest.mark.parametrize(("method", "readout_scope"), [("grace", 0), ("ugcl", 3)])
@@ -344,13 +371,141 @@ def test_methods_prints_every_method_and_its_presets(capsys: pytest.CaptureFixtu
 def test_every_command_has_help_with_an_example(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as stop:
-        build_parser().parse_args([command, "--help"])
-    assert stop.value.code == 0
+    assert ugcl(command, "--help") == 0
     printed = capsys.readouterr().out
-    assert "example:" in printed
-    assert f"ugcl {command}" in printed.split("example:")[1]
-    assert "--json" in printed
+    head, examples = re.split(r"\nExamples?:\n", printed)
+    assert f"  ugcl {command}" in examples
+    assert "--json" in head
+    assert not re.search(r" $", printed, re.MULTILINE)
+
+
+def test_without_a_command_the_help_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ugcl() == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Usage: ugcl [OPTIONS] COMMAND" in captured.err
+
+
+def options_of(help_text: str) -> list[str]:
+    """The options that a help text lists, without arguments and example lines."""
+    return re.findall(r"^\s+(?:-\w, )?(--[\w-]+)", help_text.split("\nExample")[0], re.MULTILINE)
+
+
+def test_the_help_of_train_has_about_a_dozen_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ugcl("train", "--help") == 0
+    listed = options_of(capsys.readouterr().out)
+    assert {"--edges", "--out", "--method", "--preset", "--scope", "--hidden"} <= set(listed)
+    assert len(listed) <= 15
+
+
+def test_the_help_of_a_method_adds_its_settings_and_no_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert ugcl("train", "--help") == 0
+    common = set(options_of(capsys.readouterr().out))
+    for name in ("grace", "dgi", "deepwalk"):
+        assert ugcl("train", "--method", name, "--help") == 0
+        printed = capsys.readouterr().out
+        settings = {"--" + setting.replace("_", "-") for setting in METHODS[name].params}
+        listed = set(options_of(printed))
+        assert settings <= listed
+        assert listed - settings <= common - {"--scope", "--hidden", "--epochs"}
+    assert ugcl("train", "--method", "grace", "--preset", "paper", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    base = METHODS["grace"].presets["paper"].base
+    assert f"learning rate of the optimizer (default: {base['lr']})" in shown
+    assert f"temperature of the loss (default: {base['temperature']})" in shown
+
+
+def test_help_all_shows_every_option_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ugcl("train", "--help-all") == 0
+    listed = options_of(capsys.readouterr().out)
+    assert len(listed) == len(set(listed))
+    hidden = {"--source", "--split-column", "--ignore", "--device", "--threads", "--temperature"}
+    assert hidden <= set(listed)
+    assert ugcl("train", "--help") == 0
+    assert not hidden & set(options_of(capsys.readouterr().out))
+
+
+def test_lr_and_learning_rate_are_the_same_option(
+    run: Path, graph_file: Path, tmp_path: Path
+) -> None:
+    options = ["--hidden", "8", "--epochs", "5", "--learning-rate", "0.01"]
+    assert ugcl("train", graph_file, "--out", tmp_path / "other", *options) == 0
+    for name in ("embeddings.npy", "config.toml"):
+        assert (run / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+
+
+def test_a_stored_run_has_the_options_of_its_method(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--method", "grace", "--hidden", "4", "--projector", "4", "--epochs", "1"]
+    assert ugcl("train", graph_file, "--out", tmp_path / "a", *options) == 0
+    config = tmp_path / "a/config.toml"
+    assert ugcl("train", "--config", config, "--projector", "5", "--out", tmp_path / "b") == 0
+    assert tomllib.loads((tmp_path / "b/config.toml").read_text())["settings"]["projector"] == 5
+    capsys.readouterr()
+    said = fails(capsys, "train", f"--config={config}", "--sampling", "ball", "--out", "c")
+    assert "--sampling is not a setting of grace but of ugcl" in said
+
+
+FRESH = """
+import sys
+from ugcl.cli import main
+code = main(sys.argv[1:])
+heavy = {"torch", "scipy", "sklearn", "numpy", "pyarrow"} & set(sys.modules)
+print(code, *sorted(heavy), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--help"], 0),
+        (["--version"], 0),
+        (["train", "--help"], 0),
+        (["train", "--method", "grace", "--help"], 0),
+        (["train", "citeseer", "--out", "new", "--dim", "3"], 2),
+        (["train", "citeseer", "--out", "new", "--hidden", "x"], 2),
+        (["evaluate", "--task", "nothing", "run"], 2),
+        (["bench", "step", "--help"], 0),
+        (["study", "--help-all"], 0),
+        (["frobnicate"], 2),
+    ],
+)
+def test_help_and_usage_errors_import_no_numerical_library(arguments: list[str], code: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FRESH, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.splitlines()[-1] == str(code)
+
+
+POLICY = """
+import os, sys
+import ugcl, ugcl.cli
+before = os.environ.get("OMP_WAIT_POLICY")
+ugcl.cli.main(["--version"])
+print(before, os.environ.get("OMP_WAIT_POLICY"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("environment", "policy"),
+    [({}, "None PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE ACTIVE")],
+)
+def test_the_command_line_lets_idle_threads_sleep_unless_told_otherwise(
+    environment: dict[str, str], policy: str
+) -> None:
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+    inherited = {name: value for name, value in os.environ.items() if name not in names}
+    done = subprocess.run(
+        [sys.executable, "-c", POLICY],
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == policy
 
 
 def test_a_config_with_an_unknown_preset_is_told(

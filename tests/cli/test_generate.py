@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ugcl import load_graph
-from ugcl.cli import build_parser, main
+from ugcl.cli import main
 
 SMALL = ["generate", "sbm", "--nodes", "200", "--degree", "6", "--features", "4"]
 
@@ -58,14 +58,13 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["generate"], "the following arguments are required: KIND; see ugcl generate --help"),
-        (["generate", "sbn"], "invalid choice: 'sbn'"),
-        (["generate", "sbm", "--nodes", "9"], "the following arguments are required: --out"),
+        (["generate", "sbn"], "there is no command called 'sbn'; did you mean 'sbm'?"),
+        (["generate", "sbm", "--nodes", "9"], "Missing option '--out'; see ugcl generate sbm --h"),
         ([*SMALL, "--out", "sbm.csv"], "--out sbm.csv must end in .npz"),
         ([*SMALL, "--out", "no/sbm.npz"], "the folder no does not exist or is not writable"),
-        ([*SMALL, "--out", "x.npz", "--degree", "many"], "--degree: must be a number, not 'many'"),
-        ([*SMALL, "--out", "x.npz", "--degree", "nan"], "--degree: must be a number, not 'nan'"),
-        ([*SMALL, "--out", "x.npz", "--classes", "0"], "--classes: must be an integer of at"),
+        ([*SMALL, "--out", "x.npz", "--degree", "many"], "--degree must be a number, not 'many'"),
+        ([*SMALL, "--out", "x.npz", "--degree", "nan"], "--degree must be a number, not 'nan'"),
+        ([*SMALL, "--out", "x.npz", "--classes", "0"], "--classes must be an integer of at"),
         ([*SMALL, "--out", "x.npz", "--homophily", "2"], "--homophily must be at most 1, not 2.0"),
         ([*SMALL, "--out", "x.npz", "--degree", "1"], "199, not 1: change --degree, --nodes"),
     ],
@@ -88,7 +87,5 @@ def test_mistakes_get_one_sentence_and_no_file(
 
 @pytest.mark.parametrize("command", [["generate"], ["generate", "sbm"]], ids=" ".join)
 def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        build_parser().parse_args([*command, "--help"])
-    assert stop.value.code == 0
-    assert "ugcl generate sbm --nodes" in capsys.readouterr().out.split("example:")[1]
+    assert main([*command, "--help"]) == 0
+    assert "ugcl generate sbm --nodes" in capsys.readouterr().out.split("Example:")[1]

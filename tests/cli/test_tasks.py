@@ -70,7 +70,7 @@ def test_a_share_that_is_none_is_refused(
 ) -> None:
     out = large_file.parent / "run"
     assert ugcl("train", large_file, "--hold-out-edges", share, "--out", out) == 2
-    assert "--hold-out-edges: must be " in capsys.readouterr().err
+    assert "--hold-out-edges must be " in capsys.readouterr().err
     assert not out.exists()
 
 

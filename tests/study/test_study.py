@@ -136,6 +136,9 @@ def test_variants() -> None:
     parsed = Variant.parse("authors:hidden=64, self-loops=1,negatives=all")
     assert parsed == Variant("authors", {"hidden": 64, "self_loops": 1.0, "negatives": "all"})
     assert Variant.parse(str(parsed)) == parsed
+    several = Variant.parse_list("fast, authors:hidden=64,epochs=9,paper:scope=2,fast:lr=1")
+    listed = ["fast", "authors:hidden=64,epochs=9", "paper:scope=2", "fast:lr=1.0"]
+    assert [str(variant) for variant in several] == listed
     for text, complaint in (
         ("quick", "no preset called 'quick'"),
         ("fast:hiden=3", "did you mean 'hidden'"),

@@ -3,69 +3,66 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 
+import rich_click as click
+from click.exceptions import NoArgsIsHelpError
+
 import ugcl
 from ugcl._utils.errors import UGCLError
-from ugcl.cli import (
-    bench,
-    check,
-    embed,
-    evaluate,
-    generate,
-    listings,
-    neighbors,
-    report,
-    scope,
-    study,
-    train,
+from ugcl.cli.command import Group
+from ugcl.cli.output import INTERRUPTED, MessageHandler, say, with_options
+
+COMMANDS = {
+    "check": "ugcl.cli.check:check",
+    "train": "ugcl.cli.train:train",
+    "embed": "ugcl.cli.embed:embed",
+    "neighbors": "ugcl.cli.neighbors:neighbors",
+    "report": "ugcl.cli.report:report",
+    "evaluate": "ugcl.cli.evaluate:evaluate",
+    "scope": "ugcl.cli.scope:scope",
+    "study": "ugcl.cli.study:study",
+    "bench": "ugcl.cli.bench:bench",
+    "generate": "ugcl.cli.generate:generate",
+    "datasets": "ugcl.cli.listings:datasets",
+    "methods": "ugcl.cli.listings:methods",
+}
+
+app = Group(
+    "ugcl",
+    lazy=COMMANDS,
+    help="Node representations without labels.",
+    examples=("ugcl train citeseer --out runs/citeseer", "ugcl train --help"),
 )
-from ugcl.cli.common import INTERRUPTED, MessageHandler, Parser, say, with_options
-
-
-def build_parser() -> Parser:
-    """Return the parser of all commands."""
-    parser = Parser(
-        prog="ugcl",
-        description="Node representations without labels.",
-        epilog="ugcl COMMAND --help shows a command's options and an example.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"ugcl {ugcl.__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (
-        check,
-        train,
-        embed,
-        neighbors,
-        report,
-        evaluate,
-        scope,
-        study,
-        bench,
-        generate,
-        listings,
-    ):
-        module.register(commands)
-    return parser
+click.version_option(ugcl.__version__, prog_name="ugcl", message="%(prog)s %(version)s")(app)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; errors are one sentence on standard error and exit code 2."""
+    _wait_passively()
     warnings.filterwarnings("ignore", category=UserWarning, module="torch")
     logger = logging.getLogger("ugcl")
     handler, level = MessageHandler(), logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
-        arguments = build_parser().parse_args(argv)
-        code: int = arguments.run(arguments)
+        return app.run(argv)
+    except NoArgsIsHelpError as error:
+        say(error.format_message())
+        return 2
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "ugcl"
+        message = error.format_message().rstrip(".")
+        see = "" if message.endswith("?") else f"; see {command} --help"
+        say(f"ugcl: {message}{see}")
+        return 2
     except UGCLError as error:
         say(f"ugcl: {with_options(str(error))}")
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         say("ugcl: interrupted")
         return INTERRUPTED
     except BrokenPipeError:
@@ -79,4 +76,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-    return code
+
+
+def _wait_passively() -> None:
+    """Let waiting OpenMP threads sleep, unless the user has chosen otherwise or torch is loaded.
+
+    By default they spin, and on a busy machine they take the cores that the others wait for.
+    """
+    chosen = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"} & os.environ.keys()
+    if not chosen and "torch" not in sys.modules:
+        os.environ["OMP_WAIT_POLICY"] = "PASSIVE"

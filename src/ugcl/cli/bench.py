@@ -2,195 +2,145 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
-from ugcl.bench import (
-    bench_embed,
-    bench_load,
-    bench_memory,
-    bench_scaling,
-    bench_step,
-    bench_suite,
-    bench_walks,
-    describe_machine,
-)
-from ugcl.cli.common import (
-    add_command,
-    add_data_root,
-    add_group,
-    add_settings,
-    integer,
-    params_of,
-    print_json,
-    print_table,
-    use_threads,
-)
-from ugcl.methods import DEFAULT_PRESET, METHODS
+import rich_click as click
+
+from ugcl import bench as benchmarks
+from ugcl.cli.command import Group, Result, argument, comma_separated, command, integer, option
+from ugcl.cli.options import data_root, use_threads
+from ugcl.cli.output import print_table
+from ugcl.cli.settings import MethodCommand, given
 
 STEP_EXAMPLE = "ugcl bench step citeseer --preset authors --hidden 1024"
 
+bench = Group("bench", help="Measure time and memory.", examples=(STEP_EXAMPLE,))
 
-def register(commands: Any) -> None:
-    """Add the command and its subcommands."""
-    kinds = add_group(
-        commands,
-        "bench",
-        "measure time and memory",
-        STEP_EXAMPLE,
-        "WHAT",
-    )
-    step_parser = add_command(
-        kinds, "step", step, "measure a training step, its parts and its memory", STEP_EXAMPLE
-    )
-    step_parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
-    step_parser.add_argument(
-        "--preset",
-        default=DEFAULT_PRESET,
-        choices=tuple(METHODS["ugcl"].presets),
-        help=f"the preset (default: {DEFAULT_PRESET})",
-    )
-    step_parser.add_argument(
-        "--no-naive", action="store_true", help="do not time the naive dense step"
-    )
-    step_parser.set_defaults(method="ugcl")
-    add_data_root(step_parser)
-    add_settings(step_parser)
-    add_command(
-        kinds,
-        "scaling",
-        scaling,
-        "measure a training step as nodes, edges, sample, width and scope grow one at a time",
-        "ugcl bench scaling",
-    )
-    add_command(
-        kinds,
-        "embed",
-        embed,
-        "measure embedding graphs of 10^5 to 4 x 10^7 edges",
-        "ugcl bench embed",
-    )
-    memory_parser = add_command(
-        kinds,
-        "memory",
-        memory,
-        "measure the peak memory of methods, each in a fresh process",
-        "ugcl bench memory cora pubmed --out memory.json --methods grace gmi --preset paper",
-    )
-    memory_parser.add_argument(
-        "graphs", nargs="+", metavar="GRAPH", help="data sets' names or files"
-    )
-    memory_parser.add_argument(
-        "--out", required=True, metavar="FILE", help="the JSON file to write"
-    )
-    memory_parser.add_argument(
-        "--methods", nargs="+", metavar="METHOD", help="methods (default: all that are trained)"
-    )
-    memory_parser.add_argument(
-        "--preset", default="paper", metavar="PRESET", help="the preset (default: paper)"
-    )
-    add_data_root(memory_parser)
-    walks_parser = add_command(
-        kinds,
-        "walks",
-        walks,
-        "measure the random walks of deepwalk and node2vec",
-        "ugcl bench walks pubmed --walks 10 --length 80",
-    )
-    walks_parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
-    walks_parser.add_argument(
-        "--walks", type=integer(1), default=10, help="walks from every node (default: 10)"
-    )
-    walks_parser.add_argument(
-        "--length", type=integer(2), default=80, help="nodes of a walk (default: 80)"
-    )
-    add_data_root(walks_parser)
-    load_parser = add_command(
-        kinds,
-        "load",
-        load,
-        "measure loading a Parquet file of edges",
-        "ugcl bench load --edges 10000000",
-    )
-    for option, default, meaning in (
-        ("--edges", 10_000_000, "number of edges"),
-        ("--nodes", 1_000_000, "number of nodes"),
-    ):
-        load_parser.add_argument(
-            option,
-            type=integer(2),
-            default=default,
-            metavar="N",
-            help=f"{meaning} (default: {default:,})",
-        )
-    suite_parser = add_command(
-        kinds,
-        "suite",
-        suite,
-        "measure everything, as JSON and as a plot",
-        "ugcl bench suite --out benchmarks",
-    )
-    suite_parser.add_argument(
-        "--out", required=True, metavar="DIR", help="folder for bench.json and bench.png"
-    )
-    add_data_root(suite_parser)
-    for name in ("step", "scaling", "embed", "memory", "load", "suite"):
-        kinds.choices[name].add_argument(
-            "--threads", type=integer(1), help="threads (default: PyTorch's)"
-        )
+graph_name = argument("graph", help="a data set's name or a file")
+threads = option(
+    "--threads",
+    type=integer(1),
+    expose_value=False,
+    callback=lambda ctx, param, count: use_threads(count),
+    help="threads (default: PyTorch's)",
+)
 
 
-def step(arguments: argparse.Namespace) -> int:
-    """Measure a training step."""
-    use_threads(arguments.threads)
-    result = bench_step(
-        arguments.graph,
-        arguments.preset,
-        params=params_of(arguments, "ugcl"),
-        naive=not arguments.no_naive,
-        data_root=arguments.data_root,
+@command("step", group=bench, cls=MethodCommand, examples=(STEP_EXAMPLE,))
+@graph_name
+@option(
+    "--preset",
+    type=click.Choice(("fast", "paper", "authors")),
+    default="fast",
+    help="the preset (default: fast)",
+)
+@option("--no-naive", is_flag=True, help="do not time the naive dense step")
+@data_root
+@threads
+def step(graph: str, preset: str, no_naive: bool, data_root: str | None, **params: Any) -> Result:
+    """Measure a training step of UGCL, its parts and its memory."""
+    result = benchmarks.bench_step(
+        graph, preset, params=given(params), naive=not no_naive, data_root=data_root
     )
-    if arguments.json:
-        print_json({**result, "machine": describe_machine()})
-    else:
-        _print_steps([result])
-    return 0
+    return Result(_with_machine(result), lambda: _print_steps([result]))
 
 
-def scaling(arguments: argparse.Namespace) -> int:
-    """Measure the growth of a training step."""
-    use_threads(arguments.threads)
-    result = bench_scaling()
-    if arguments.json:
-        print_json({**result, "machine": describe_machine()})
-    else:
-        _print_scaling(result)
-    return 0
+@command("scaling", group=bench, examples=("ugcl bench scaling",))
+@threads
+def scaling() -> Result:
+    """Measure a training step as nodes, edges, sample, width and scope grow one at a time."""
+    result = benchmarks.bench_scaling()
+    return Result(_with_machine(result), lambda: _print_scaling(result))
 
 
-def embed(arguments: argparse.Namespace) -> int:
-    """Measure embedding."""
-    use_threads(arguments.threads)
-    result = bench_embed()
-    if arguments.json:
-        print_json({**result, "machine": describe_machine()})
-    else:
-        _print_embed(result)
-    return 0
+@command("embed", group=bench, examples=("ugcl bench embed",))
+@threads
+def embed() -> Result:
+    """Measure embedding graphs of 10^5 to 4 x 10^7 edges."""
+    result = benchmarks.bench_embed()
+    return Result(_with_machine(result), lambda: _print_embed(result))
 
 
-def walks(arguments: argparse.Namespace) -> int:
-    """Measure random walks, which use one thread."""
-    result = bench_walks(
-        arguments.graph,
-        walks=arguments.walks,
-        length=arguments.length,
-        data_root=arguments.data_root,
+@command("walks", group=bench, examples=("ugcl bench walks pubmed --walks 10 --length 80",))
+@graph_name
+@option("--walks", type=integer(1), default=10, help="walks from every node (default: 10)")
+@option("--length", type=integer(2), default=80, help="nodes of a walk (default: 80)")
+@data_root
+def walks(graph: str, walks: int, length: int, data_root: str | None) -> Result:
+    """Measure the random walks of deepwalk and node2vec, which use one thread."""
+    result = benchmarks.bench_walks(graph, walks=walks, length=length, data_root=data_root)
+    return Result(_with_machine(result), lambda: _print_walks(result))
+
+
+@command("load", group=bench, examples=("ugcl bench load --edges 10000000",))
+@option("--edges", type=integer(2), default=10**7, help="number of edges (default: 10,000,000)")
+@option("--nodes", type=integer(2), default=10**6, help="number of nodes (default: 1,000,000)")
+@threads
+def load(edges: int, nodes: int) -> Result:
+    """Measure loading a Parquet file of edges."""
+    result = benchmarks.bench_load(edges=edges, nodes=nodes)
+    return Result(_with_machine(result), lambda: _print_load(result))
+
+
+@command(
+    "memory",
+    group=bench,
+    examples=("ugcl bench memory cora,pubmed --out memory.json --methods grace,gmi",),
+)
+@argument("graphs", type=comma_separated(), metavar="GRAPH,...", help="data sets' names or files")
+@option("--out", required=True, metavar="FILE", help="the JSON file to write")
+@option(
+    "--methods",
+    type=comma_separated(),
+    metavar="METHOD,...",
+    help="methods (default: all that are trained)",
+)
+@option("--preset", default="paper", metavar="PRESET", help="the preset (default: paper)")
+@data_root
+@threads
+def memory(
+    graphs: tuple[str, ...],
+    out: str,
+    methods: tuple[str, ...] | None,
+    preset: str,
+    data_root: str | None,
+) -> Result:
+    """Measure the peak memory of methods, each in a fresh process."""
+    result = benchmarks.bench_memory(
+        list(graphs),
+        Path(out),
+        methods=None if methods is None else list(methods),
+        preset=preset,
+        data_root=data_root,
     )
-    if arguments.json:
-        print_json({**result, "machine": describe_machine()})
-        return 0
+    return Result(result, lambda: _print_memory(result))
+
+
+@command("suite", group=bench, examples=("ugcl bench suite --out benchmarks",))
+@option("--out", required=True, metavar="DIR", help="folder for bench.json and bench.png")
+@data_root
+@threads
+def suite(out: str, data_root: str | None) -> Result:
+    """Measure everything, as JSON and as a plot."""
+    result = benchmarks.bench_suite(Path(out), data_root=data_root)
+
+    def show() -> None:
+        _print_steps(result["steps"])
+        print()
+        _print_scaling(result["scaling"])
+        print("\nembedding")
+        _print_embed(result["embed"])
+        print(f"\n{out}/bench.json, {out}/bench.png")
+
+    return Result(result, show)
+
+
+def _with_machine(result: dict[str, Any]) -> dict[str, Any]:
+    return {**result, "machine": benchmarks.describe_machine()}
+
+
+def _print_walks(result: dict[str, Any]) -> None:
     print(
         f"{result['walks']} walks of {result['length']} nodes from every node of {result['graph']}"
     )
@@ -205,16 +155,9 @@ def walks(arguments: argparse.Namespace) -> int:
             for row in result["rows"]
         ),
     )
-    return 0
 
 
-def load(arguments: argparse.Namespace) -> int:
-    """Measure the loading of edges."""
-    use_threads(arguments.threads)
-    result = bench_load(edges=arguments.edges, nodes=arguments.nodes)
-    if arguments.json:
-        print_json({**result, "machine": describe_machine()})
-        return 0
+def _print_load(result: dict[str, Any]) -> None:
     print(f"{result['edges']:,} edges of {result['nodes']:,} nodes, from Parquet")
     print_table(
         ("ids", "seconds", "GB"),
@@ -223,22 +166,9 @@ def load(arguments: argparse.Namespace) -> int:
             for row in result["rows"]
         ),
     )
-    return 0
 
 
-def memory(arguments: argparse.Namespace) -> int:
-    """Measure the peak memory of methods."""
-    use_threads(arguments.threads)
-    result = bench_memory(
-        arguments.graphs,
-        Path(arguments.out),
-        methods=arguments.methods,
-        preset=arguments.preset,
-        data_root=arguments.data_root,
-    )
-    if arguments.json:
-        print_json(result)
-        return 0
+def _print_memory(result: dict[str, Any]) -> None:
     print_table(
         ("method", "preset", "graph", "peak, MB", "step, s"),
         (
@@ -252,23 +182,6 @@ def memory(arguments: argparse.Namespace) -> int:
             for row in result["rows"]
         ),
     )
-    return 0
-
-
-def suite(arguments: argparse.Namespace) -> int:
-    """Measure everything."""
-    use_threads(arguments.threads)
-    result = bench_suite(Path(arguments.out), data_root=arguments.data_root)
-    if arguments.json:
-        print_json(result)
-        return 0
-    _print_steps(result["steps"])
-    print()
-    _print_scaling(result["scaling"])
-    print("\nembedding")
-    _print_embed(result["embed"])
-    print(f"\n{arguments.out}/bench.json, {arguments.out}/bench.png")
-    return 0
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:

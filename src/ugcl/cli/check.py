@@ -2,68 +2,61 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ugcl import check as checks
+from ugcl import data
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import check_writable
-from ugcl.check import Cost, Diagnosis, diagnose
-from ugcl.cli.common import (
-    add_command,
-    add_data_root,
-    integer,
-    print_json,
+from ugcl.cli.command import Result, command, option
+from ugcl.cli.options import (
+    GraphArgument,
+    as_options,
+    data_root,
+    graph_options,
+    threads,
     use_threads,
-    with_options,
 )
-from ugcl.cli.graphs import add_graph, as_options, graph_of
-from ugcl.data import GraphFiles, load_graph
+from ugcl.cli.output import with_options
+
+if TYPE_CHECKING:
+    from ugcl.check import Cost, Diagnosis
+    from ugcl.data import GraphFiles
 
 
-def register(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "check",
-        run,
-        "check a graph before training: what was read, what training costs, what looks wrong",
-        "ugcl check --edges edges.csv --features features.csv",
-    )
-    add_graph(parser)
-    parser.add_argument(
-        "--save",
-        metavar="FILE",
-        help="also write the graph into one .npz file, which all commands take",
-    )
-    parser.add_argument("--threads", type=integer(1), help="threads (default: PyTorch's)")
-    add_data_root(parser)
+@command("check", examples=("ugcl check --edges edges.csv --features features.csv",))
+@graph_options
+@option(
+    "--save",
+    metavar="FILE",
+    help="also write the graph into one .npz file, which all commands take",
+)
+@threads
+@data_root
+def check(
+    graph: GraphArgument,
+    save: str | None,
+    threads: int | None,
+    data_root: str | None,
+) -> Result:
+    """Check a graph before training: what was read, what training costs, what looks wrong."""
+    from ugcl._utils.files import check_writable
 
-
-def run(arguments: argparse.Namespace) -> int:
-    """Check the graph."""
-    use_threads(arguments.threads)
-    source = graph_of(arguments)
-    if source is None:
-        raise UGCLError("no graph given: name your files, as in ugcl check --edges edges.csv")
-    save = None if arguments.save is None else Path(arguments.save)
+    source = graph.require("ugcl check citeseer")
     if save is not None:
-        if save.suffix != ".npz":
+        if Path(save).suffix != ".npz":
             raise UGCLError(f"--save {save} must end in .npz, the format of Graph.save")
-        check_writable(save)
-    graph = load_graph(source, arguments.data_root)
+        check_writable(Path(save))
+    use_threads(threads)
+    loaded = data.load_graph(source, data_root)
     if save is not None:
-        graph.save(save)
-    diagnosis = diagnose(graph)
-    if arguments.json:
-        print_json(diagnosis.to_json())
-    else:
-        _print(diagnosis, source, arguments)
-    return 0
+        loaded.save(Path(save))
+    diagnosis = checks.diagnose(loaded)
+    return Result(diagnosis.to_json(), lambda: _print(diagnosis, source, save))
 
 
-def _print(diagnosis: Diagnosis, source: str | GraphFiles, arguments: argparse.Namespace) -> None:
+def _print(diagnosis: Diagnosis, source: str | GraphFiles, save: str | None) -> None:
     graph = diagnosis.graph
     print(f"read: {graph.summary}{', weighted' if graph.weighted else ''}")
     for note in graph.notes:
@@ -96,9 +89,9 @@ def _print(diagnosis: Diagnosis, source: str | GraphFiles, arguments: argparse.N
             print(f"  - {with_options(warning)}")
     else:
         print("looks wrong: nothing")
-    if arguments.save is not None:
-        print(f"saved: {arguments.save}")
-    print(f"next: {_command(diagnosis, source, arguments)}")
+    if save is not None:
+        print(f"saved: {save}")
+    print(f"next: {_command(diagnosis, source if save is None else save)}")
 
 
 def _print_cost(cost: Cost, epochs: int) -> None:
@@ -115,9 +108,9 @@ def _print_cost(cost: Cost, epochs: int) -> None:
         )
 
 
-def _command(diagnosis: Diagnosis, graph: str | GraphFiles, arguments: argparse.Namespace) -> str:
+def _command(diagnosis: Diagnosis, graph: str | GraphFiles) -> str:
     """Return the command that trains as suggested."""
-    words = ["ugcl", "train", *as_options(graph if arguments.save is None else arguments.save)]
+    words = ["ugcl", "train", *as_options(graph)]
     if diagnosis.method != "ugcl":
         words += ["--method", diagnosis.method]
     return shlex.join([*words, "--out", "runs/mine"])

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Collection, Iterable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ugcl.cli.common import add_command, print_json, print_table
-from ugcl.data import DATASETS, Dataset
-from ugcl.methods import METHODS
+from ugcl import data
+from ugcl.cli.command import Result, command
+from ugcl.cli.output import print_table
 
-
-def register(commands: Any) -> None:
-    """Add the commands."""
-    add_command(commands, "datasets", datasets, "list the named data sets", "ugcl datasets --json")
-    add_command(commands, "methods", methods, "list the methods", "ugcl methods --json")
+if TYPE_CHECKING:
+    from ugcl.data import Dataset
+    from ugcl.methods import Method
 
 
-def datasets(arguments: argparse.Namespace) -> int:
-    """List the data sets."""
-    if arguments.json:
-        print_json([_entry(dataset) for dataset in DATASETS.values()])
-        return 0
+@command("datasets", examples=("ugcl datasets --json",))
+def datasets() -> Result:
+    """List the named data sets."""
+    known = data.DATASETS.values()
+    return Result([_dataset(dataset) for dataset in known], lambda: _print_datasets(known))
+
+
+def _print_datasets(known: Iterable[Dataset]) -> None:
     print_table(
         ("name", "nodes", "edges", "features", "classes", "split", "where"),
         (
@@ -34,55 +35,29 @@ def datasets(arguments: argparse.Namespace) -> int:
                 d.source.split or "none",
                 "in the package" if d.embedded else "data root",
             )
-            for d in DATASETS.values()
+            for d in known
         ),
     )
-    return 0
 
 
-def _entry(dataset: Dataset) -> dict[str, Any]:
+def _dataset(dataset: Dataset) -> dict[str, Any]:
     """Return the catalogue entry of a data set."""
     entry = {field.name: getattr(dataset, field.name) for field in fields(dataset)}
     source = entry.pop("source")
-    return entry | {
-        "split": source.split,
-        "page": source.page,
-        "files": [file.path for file in source.files],
-    }
+    files = [file.path for file in source.files]
+    return entry | {"split": source.split, "page": source.page, "files": files}
 
 
-def methods(arguments: argparse.Namespace) -> int:
+@command("methods", examples=("ugcl methods --json",))
+def methods() -> Result:
     """List the methods."""
-    listed = [
-        {
-            "name": method.name,
-            "kind": method.kind,
-            "needs": list(method.needs),
-            "scope": method.scope,
-            "inductive": method.inductive,
-            "uses_edge_weights": method.uses_edge_weights,
-            "paper": method.paper,
-            "presets": {
-                name: {
-                    "about": preset.about,
-                    "ours": sorted(preset.ours["default"]),
-                    "values": dict(preset.base),
-                    "data_sets": {
-                        graph: {
-                            "values": dict(preset.graphs.get(graph, {})),
-                            "ours": sorted(preset.ours_for(graph)),
-                        }
-                        for graph in DATASETS
-                    },
-                }
-                for name, preset in method.presets.items()
-            },
-        }
-        for method in METHODS.values()
-    ]
-    if arguments.json:
-        print_json(listed)
-        return 0
+    from ugcl.methods import METHODS
+
+    known = METHODS.values()
+    return Result([_method(method) for method in known], lambda: _print_methods(known))
+
+
+def _print_methods(known: Collection[Method]) -> None:
     print_table(
         ("name", "kind", "needs", "unseen nodes", "scope"),
         (
@@ -93,13 +68,40 @@ def methods(arguments: argparse.Namespace) -> int:
                 "yes" if method.inductive else "no",
                 method.scope,
             )
-            for method in METHODS.values()
+            for method in known
         ),
         left=True,
     )
     print("X: features, A: edges, Y: labels; unseen nodes: whether it can embed them")
-    for method in METHODS.values():
+    for method in known:
         print(f"\n{method.name}: {method.paper}")
         for name, preset in method.presets.items():
             print(f"  --preset {name}: {preset.about}")
-    return 0
+
+
+def _method(method: Method) -> dict[str, Any]:
+    """Return what is known about a method."""
+    return {
+        "name": method.name,
+        "kind": method.kind,
+        "needs": list(method.needs),
+        "scope": method.scope,
+        "inductive": method.inductive,
+        "uses_edge_weights": method.uses_edge_weights,
+        "paper": method.paper,
+        "presets": {
+            name: {
+                "about": preset.about,
+                "ours": sorted(preset.ours["default"]),
+                "values": dict(preset.base),
+                "data_sets": {
+                    graph: {
+                        "values": dict(preset.graphs.get(graph, {})),
+                        "ours": sorted(preset.ours_for(graph)),
+                    }
+                    for graph in data.DATASETS
+                },
+            }
+            for name, preset in method.presets.items()
+        },
+    }

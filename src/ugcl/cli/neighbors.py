@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
-
-from ugcl.cli.common import add_command, integer, print_json, print_table
-from ugcl.runs import load_run
-
-
-def register(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "neighbors",
-        run,
-        "list the nodes whose embeddings are nearest to a node's, by the cosine",
-        "ugcl neighbors runs/citeseer 7 -k 10",
-    )
-    parser.add_argument("trained", metavar="RUN", help="a finished run folder")
-    parser.add_argument("node", metavar="ID", help="the node's id (its number, if it has no other)")
-    parser.add_argument(
-        "-k", type=integer(1), default=10, metavar="K", help="how many (default: 10)"
-    )
-    parser.add_argument(
-        "--approximate",
-        action="store_true",
-        help="use an index, which is built once and stored in RUN: for millions of nodes; may miss "
-        "a neighbour",
-    )
+from ugcl import runs
+from ugcl.cli.command import Result, argument, command, integer, option
+from ugcl.cli.options import run_argument
+from ugcl.cli.output import print_table
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """List the nearest nodes."""
-    trained = load_run(arguments.trained)
-    nearest = trained.neighbors(arguments.node, arguments.k, approximate=arguments.approximate)
+@command("neighbors", examples=("ugcl neighbors runs/citeseer 7 -k 10",))
+@run_argument
+@argument("node", metavar="ID", help="the node's id (its number, if it has no other)")
+@option("-k", type=integer(1), default=10, metavar="K", help="how many (default: 10)")
+@option(
+    "--approximate",
+    is_flag=True,
+    help="use an index, which is built once and stored in RUN: for millions of nodes; may miss a "
+    "neighbour",
+)
+def neighbors(run: str, node: str, k: int, approximate: bool) -> Result:
+    """List the nodes whose embeddings are nearest to a node's, by the cosine."""
+    trained = runs.load_run(run)
+    nearest = trained.neighbors(node, k, approximate=approximate)
     ids = trained.ids()
-    if arguments.json:
-        pairs = [{"id": name, "similarity": cosine} for name, cosine in nearest]
-        node = arguments.node if ids.dtype.kind == "U" else int(arguments.node)
-        print_json({"id": node, "neighbors": pairs})
-        return 0
+    value = {
+        "id": node if ids.dtype.kind == "U" else int(node),
+        "neighbors": [{"id": name, "similarity": cosine} for name, cosine in nearest],
+    }
     labels = trained.labels()
     header = ["id", "similarity"]
     rows = [[str(name), f"{cosine:.4f}"] for name, cosine in nearest]
@@ -49,5 +35,4 @@ def run(arguments: argparse.Namespace) -> int:
         header.append("label")
         for row, (name, _) in zip(rows, nearest, strict=True):
             row.append(of[name] or "-")
-    print_table(header, rows)
-    return 0
+    return Result(value, lambda: print_table(header, rows))

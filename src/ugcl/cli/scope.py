@@ -2,112 +2,100 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
-from tqdm import tqdm
+import rich_click as click
 
-from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import check_writable
-from ugcl.cli.common import (
-    add_command,
-    add_data_root,
-    integer,
-    print_json,
-    print_table,
-    use_threads,
-)
-from ugcl.cli.graphs import add_graph, graph_of
-from ugcl.data import load_graph, split_of
-from ugcl.data.splits import has_own_split
-from ugcl.graph import Graph
-from ugcl.graph.validation import UNLABELLED
-from ugcl.report import check_plotting, plot_scope
-from ugcl.scope import sparsity
-from ugcl.selection import DEFAULT_CRITERION, Survey, survey
-from ugcl.study import TRAINED_CRITERIA
+from ugcl import data, study
+from ugcl import report as reports
+from ugcl.cli.command import Result, command, integer, option
+from ugcl.cli.options import GraphArgument, data_root, graph_options, threads, use_threads
+from ugcl.cli.output import print_table
 from ugcl.typing import Degree
 
-
-def register(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "scope",
-        run,
-        "show a graph's homophily against n and the n that each rule chooses",
-        "ugcl scope citeseer --plot scope.png",
-    )
-    add_graph(parser)
-    parser.add_argument("--plot", metavar="FILE", help="plot the curves into a file (.png, .svg)")
-    parser.add_argument(
-        "--deep",
-        action="store_true",
-        help="also use the criteria that train a model, which take longer",
-    )
-    parser.add_argument(
-        "--sample",
-        type=integer(1),
-        metavar="S",
-        help="Lemma 1 for a random sample of S nodes, with S/N times the graph's degree",
-    )
-    parser.add_argument(
-        "--degree",
-        choices=get_args(Degree),
-        default="average",
-        help="degree in Lemma 1: average, 2E/N; or paper, as in its table: E/N, two decimals",
-    )
-    parser.add_argument("--threads", type=integer(1), help="threads (default: PyTorch's)")
-    add_data_root(parser)
+if TYPE_CHECKING:
+    from ugcl.graph import Graph
+    from ugcl.selection import Survey
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Compute the curves and choices, and print or plot them."""
-    use_threads(arguments.threads)
-    if arguments.plot is not None:
-        check_plotting(Path(arguments.plot))
-        check_writable(Path(arguments.plot))
-    source = graph_of(arguments)
-    if source is None:
-        raise UGCLError("no graph given: name a data set or a file, as in ugcl scope citeseer")
-    graph = load_graph(source, arguments.data_root)
-    with tqdm(desc="nodes", disable=not sys.stderr.isatty(), leave=False) as bar:
+@command("scope", examples=("ugcl scope citeseer --plot scope.png",))
+@graph_options
+@option("--plot", metavar="FILE", help="plot the curves into a file (.png, .svg)")
+@option("--deep", is_flag=True, help="also use the criteria that train a model, which take longer")
+@option(
+    "--sample",
+    type=integer(1),
+    metavar="S",
+    help="Lemma 1 for a random sample of S nodes, with S/N times the graph's degree",
+)
+@option(
+    "--degree",
+    type=click.Choice(get_args(Degree)),
+    default="average",
+    help="degree in Lemma 1: average, 2E/N; or paper, as in its table: E/N, two decimals",
+)
+@threads
+@data_root
+def scope(
+    graph: GraphArgument,
+    plot: str | None,
+    deep: bool,
+    sample: int | None,
+    degree: Degree,
+    threads: int | None,
+    data_root: str | None,
+) -> Result:
+    """Show a graph's homophily against n and the n that each rule chooses."""
+    from rich.console import Console
+    from rich.progress import Progress
 
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
+    from ugcl._utils.files import check_writable
+    from ugcl.selection import survey
 
+    if plot is not None:
+        reports.check_plotting(Path(plot))
+        check_writable(Path(plot))
+    source = graph.require("ugcl scope citeseer")
+    use_threads(threads)
+    loaded = data.load_graph(source, data_root)
+    with Progress(
+        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ) as bar:
+        task = bar.add_task("nodes", total=None)
         result = survey(
-            graph,
-            train=_training_nodes(graph),
-            sample=arguments.sample,
-            convention=arguments.degree,
-            trained=TRAINED_CRITERIA if arguments.deep else {},
-            progress=progress,
+            loaded,
+            train=_training_nodes(loaded),
+            sample=sample,
+            convention=degree,
+            trained=study.TRAINED_CRITERIA if deep else {},
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    if arguments.plot is not None:
-        plot_scope(result, Path(arguments.plot))
-    if arguments.json:
-        print_json(result.to_json())
-    else:
-        _print(result)
-    return 0
+    if plot is not None:
+        reports.plot_scope(result, Path(plot))
+    return Result(result.to_json(), lambda: _print(result))
 
 
 def _training_nodes(graph: Graph) -> Any:
     """Return the training nodes of the split; all labelled nodes if some nodes have no label."""
+    import numpy as np
+
+    from ugcl.data.splits import has_own_split
+    from ugcl.graph.validation import UNLABELLED
+
     if graph.labels is None or graph.num_classes == 0:
         return None
     labelled = np.flatnonzero(graph.labels != UNLABELLED)
     if not has_own_split(graph) and labelled.size < graph.num_nodes:
         return labelled
-    return split_of(graph)[0]["train"]
+    return data.split_of(graph)[0]["train"]
 
 
 def _print(result: Survey) -> None:
+    from ugcl.scope import sparsity
+    from ugcl.selection import DEFAULT_CRITERION
+
     graph = result.graph
     print(
         f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {_components(result)}, "
@@ -138,6 +126,8 @@ def _components(result: Survey) -> str:
 
 
 def _print_curves(result: Survey) -> None:
+    from ugcl.selection import DEFAULT_CRITERION
+
     scores = result.choice(DEFAULT_CRITERION).scores
     columns: dict[str, list[str]] = {}
     if result.lower_bound is not None:

@@ -2,152 +2,141 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from ugcl.cli.common import (
-    INTERRUPTED,
-    StopOnSignal,
-    add_command,
-    add_compute_options,
-    add_data_root,
-    figure,
-    integer,
-    print_json,
-    print_table,
-    say,
-)
-from ugcl.cli.progress import Progress
-from ugcl.methods import DEFAULT_PRESET, METHODS
-from ugcl.study import (
-    Plan,
-    Variant,
-    accuracy_study,
-    paired_study,
-    protocols_of,
-    scope_study,
-    tuned_study,
-)
+from ugcl import study as studies
+from ugcl._utils.errors import UGCLError
+from ugcl.cli.command import Result, argument, comma_separated, command, integer, option
+from ugcl.cli.options import data_root, device, threads
+from ugcl.cli.output import INTERRUPTED, figure, print_table, say
+from ugcl.methods.params import parse_integer
 from ugcl.typing import ScopeName
 
+if TYPE_CHECKING:
+    from ugcl.study import Variant
 
-def register(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "study",
-        run,
-        "train over seeds and variants of the settings and write the scores as JSON",
-        "ugcl study citeseer --out results.json --preset fast authors:hidden=1024",
-    )
-    parser.add_argument("graph", metavar="GRAPH", help="a data set's name or a file")
-    parser.add_argument("--out", required=True, metavar="FILE", help="the JSON file to write")
-    parser.add_argument(
-        "--runs",
-        default="runs/study",
-        metavar="DIR",
-        help="folder of the runs (default: runs/study)",
-    )
-    parser.add_argument(
-        "--method", default="ugcl", help=f"one of: {', '.join(METHODS)} (default: ugcl)"
-    )
-    parser.add_argument(
-        "--preset",
-        nargs="+",
-        default=[DEFAULT_PRESET],
-        metavar="PRESET[:NAME=VALUE,...]",
-        help=f"the presets, each with changed settings or without (default: {DEFAULT_PRESET})",
-    )
-    parser.add_argument("--seeds", type=integer(1), default=5, help="number of seeds (default: 5)")
-    parser.add_argument(
-        "--splits",
-        type=integer(2),
-        default=20,
-        help="number of random splits that each run is scored on (default: 20)",
-    )
-    instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--against",
-        metavar="PRESET[:NAME=VALUE,...]",
-        help="instead compare each with this variant, node by node (honest probe)",
-    )
-    instead.add_argument(
-        "--scopes",
-        type=integer(1),
-        metavar="N",
-        help="instead score the readout at n = 0, ..., N and its regret (honest probe)",
-    )
-    instead.add_argument(
-        "--tune-scopes",
-        nargs="+",
-        type=_scope,
-        metavar="SCOPE",
-        help="instead tune the training scope among these on validation nodes, and separately the "
-        "readout scope among the integers; compare with the method's own scopes (honest probe)",
-    )
-    add_data_root(parser)
-    add_compute_options(parser)
+VARIANT = "PRESET[:NAME=VALUE,...]"
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run or resume the study."""
-    out = Path(arguments.out)
-    variants = [Variant.parse(text, arguments.method) for text in arguments.preset]
+def _scope(text: str) -> int | str:
+    return text if text in get_args(ScopeName) else parse_integer(0)(text)
+
+
+@command(
+    "study",
+    examples=(
+        "ugcl study citeseer --out results.json --preset fast,authors:hidden=1024,epochs=50",
+        "ugcl study citeseer --out paired.json --preset fast:scope=3 --against fast",
+    ),
+)
+@argument("graph", help="a data set's name or a file")
+@option("--out", required=True, metavar="FILE", help="the JSON file to write")
+@option(
+    "--runs", default="runs/study", metavar="DIR", help="folder of the runs (default: runs/study)"
+)
+@option("--method", default="ugcl", metavar="NAME", help="a method of ugcl methods (default: ugcl)")
+@option(
+    "--preset",
+    default="fast",
+    metavar=f"{VARIANT},...",
+    help="comma-separated presets, each with changed settings or without (default: fast)",
+)
+@option("--seeds", type=integer(1), default=5, help="number of seeds (default: 5)")
+@option(
+    "--splits",
+    type=integer(2),
+    default=20,
+    help="number of random splits that each run is scored on (default: 20)",
+)
+@option(
+    "--against",
+    metavar=VARIANT,
+    help="instead compare each with this variant, node by node (honest probe)",
+)
+@option(
+    "--scopes",
+    type=integer(1),
+    help="instead score the readout at n = 0, ..., N and its regret (honest probe)",
+)
+@option(
+    "--tune-scopes",
+    type=comma_separated(_scope, " of integers of at least 0, 'component' and 'graph'"),
+    metavar="SCOPE,...",
+    help="instead tune the training scope among these on validation nodes, and separately the "
+    "readout scope among the integers; compare with the method's own scopes (honest probe)",
+)
+@data_root
+@device
+@threads
+def study(
+    graph: str,
+    out: str,
+    runs: str,
+    method: str,
+    preset: str,
+    seeds: int,
+    splits: int,
+    against: str | None,
+    scopes: int | None,
+    tune_scopes: tuple[int | ScopeName, ...] | None,
+    data_root: str | None,
+    device: str | None,
+    threads: int | None,
+) -> Result:
+    """Train over seeds and variants of the settings and write the scores as JSON."""
+    from ugcl.cli.callbacks import Progress, StopOnSignal
+
+    instead = {"--against": against, "--scopes": scopes, "--tune-scopes": tune_scopes}
+    if len(chosen := [name for name, value in instead.items() if value is not None]) > 1:
+        raise UGCLError(f"{chosen[0]} and {chosen[1]} are two different studies: leave out one")
+    variants = studies.Variant.parse_list(preset, method)
     with StopOnSignal() as stop:
-        plan = Plan(
-            arguments.graph,
-            out,
-            Path(arguments.runs) / out.stem,
-            method=arguments.method,
+        plan = studies.Plan(
+            graph,
+            Path(out),
+            Path(runs) / Path(out).stem,
+            method=method,
             variants=variants,
-            seeds=arguments.seeds,
-            splits=arguments.splits,
+            seeds=seeds,
+            splits=splits,
             command=shlex.join(["ugcl", *sys.argv[1:]]),
-            data_root=arguments.data_root,
-            device=arguments.device or "auto",
-            threads=arguments.threads,
+            data_root=data_root,
+            device=device or "auto",
+            threads=threads,
             callbacks=lambda title: [Progress(title), stop],
             should_stop=stop,
         )
-        if arguments.scopes is not None:
-            result = scope_study(plan, arguments.scopes)
-        elif arguments.tune_scopes is not None:
-            steps = [scope for scope in arguments.tune_scopes if isinstance(scope, int)]
-            result = tuned_study(plan, arguments.tune_scopes, steps)
-        elif arguments.against is None:
-            result = accuracy_study(plan)
+        if scopes is not None:
+            result, show = studies.scope_study(plan, scopes), _print_scopes
+        elif tune_scopes is not None:
+            steps = [scope for scope in tune_scopes if isinstance(scope, int)]
+            result, show = studies.tuned_study(plan, list(tune_scopes), steps), _print_tuned
+        elif against is not None:
+            reference = studies.Variant.parse(against, method)
+            result, show = studies.paired_study(plan, reference), _print_paired
         else:
-            result = paired_study(plan, Variant.parse(arguments.against, arguments.method))
-        stopped = stop() and not _complete(result, arguments, variants)
-    if arguments.json:
-        print_json(result)
-    elif arguments.scopes is not None:
-        _print_scopes(result)
-    elif arguments.tune_scopes is not None:
-        _print_tuned(result)
-    elif arguments.against is not None:
-        _print_paired(result)
-    else:
-        _print(result)
+            result, show = studies.accuracy_study(plan), _print
+        if scopes is not None or tune_scopes is not None:
+            complete = bool(result["seeds"] == seeds)
+        else:
+            probes = (None,) if against else studies.protocols_of(method)
+            complete = _complete(result, variants, seeds, probes)
+        stopped = stop() and not complete
     if stopped:
         say("stopped; the same command resumes the study")
-        return INTERRUPTED
-    return 0
+    return Result(result, lambda: show(result), INTERRUPTED if stopped else 0)
 
 
 def _complete(
-    result: dict[str, Any], arguments: argparse.Namespace, variants: list[Variant]
+    result: dict[str, Any], variants: list[Variant], seeds: int, probes: tuple[Any, ...]
 ) -> bool:
     """Return whether the result has all requested scores."""
-    if arguments.scopes is not None or arguments.tune_scopes is not None:
-        return bool(result["seeds"] == arguments.seeds)
-    probes = (None,) if arguments.against else protocols_of(arguments.method)
     done = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
-    return done.issuperset(product(map(str, variants), range(arguments.seeds), probes))
+    return done.issuperset(product(map(str, variants), range(seeds), probes))
 
 
 def _print_paired(result: dict[str, Any]) -> None:
@@ -247,7 +236,3 @@ def _line(row: dict[str, Any], names: list[str]) -> tuple[str, ...]:
 def _difference(estimate: dict[str, Any], digits: int = 1) -> str:
     mean, low, high = (f"{value:+.{digits}f}" for value in (estimate["mean"], *estimate["ci95"]))
     return f"{mean} [{low}, {high}]"
-
-
-def _scope(text: str) -> int | str:
-    return text if text in get_args(ScopeName) else integer(0)(text)

@@ -2,162 +2,143 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ugcl import methods, runs
 from ugcl._utils.errors import UGCLError
-from ugcl.cli.common import (
-    INTERRUPTED,
-    StopOnSignal,
-    add_command,
-    add_compute_options,
-    add_data_root,
-    add_settings,
-    add_split,
-    fraction,
-    integer,
-    params_of,
-    print_json,
-    say,
+from ugcl.cli.command import Result, command, integer, number, option
+from ugcl.cli.options import (
+    GraphArgument,
+    data_root,
+    device,
+    graph_options,
+    split_options,
+    threads,
 )
-from ugcl.cli.graphs import add_graph, graph_of
-from ugcl.cli.progress import Progress
-from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, METHODS, get_method
-from ugcl.runs import Prepared, RunConfig, open_run, prepare, prepare_again, train_run
+from ugcl.cli.output import INTERRUPTED, say
+from ugcl.cli.settings import MethodCommand, given
+
+if TYPE_CHECKING:
+    from ugcl.graph import Graph
+    from ugcl.runs import Prepared, Run, RunConfig
 
 
-def register(commands: Any) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "train",
-        run,
-        "learn embeddings of a graph into a run folder",
-        "ugcl train citeseer --out runs/citeseer --scope 3\n"
-        "  ugcl train --edges edges.csv --features features.csv --out runs/mine",
-    )
-    add_graph(parser)
-    parser.add_argument("--out", required=True, metavar="RUN", help="the run folder to write")
-    parser.add_argument("--method", help=f"one of: {', '.join(METHODS)} (default: ugcl)")
-    parser.add_argument(
-        "--preset",
-        help=f"preset of the settings: fast, paper or, for ugcl, authors ({DEFAULT_PRESET})",
-    )
-    parser.add_argument(
-        "--hold-out-edges",
-        type=fraction,
-        metavar="R",
-        help="hold out this fraction of the edges, for ugcl evaluate --task links",
-    )
-    add_split(
-        parser,
-        "for a supervised method: ",
-        "seed of a random split and of the held-out edges",
-    )
-    parser.add_argument("--config", metavar="FILE", help="repeat the run that wrote this file")
-    parser.add_argument("--seed", type=integer(0), help="training seed (default: 0)")
-    parser.add_argument(
-        "--resume", action="store_true", help="resume RUN where it exists, else start it"
-    )
-    add_data_root(parser)
-    add_compute_options(parser)
-    add_settings(parser)
+@command(
+    "train",
+    cls=MethodCommand,
+    examples=(
+        "ugcl train citeseer --out runs/citeseer --scope 3",
+        "ugcl train --edges edges.csv --features features.csv --out runs/mine",
+        "ugcl train --method grace --help      the settings of GRACE",
+    ),
+)
+@graph_options
+@option("--out", required=True, metavar="RUN", help="the run folder to write")
+@option("--method", metavar="NAME", help="a method of ugcl methods, or a Python file that has one")
+@option(
+    "--preset",
+    metavar="NAME",
+    help="named values of the settings: fast, paper or, for ugcl, authors (default: fast)",
+)
+@option("--seed", type=integer(0), help="training seed (default: 0)")
+@option("--resume", is_flag=True, help="resume RUN where it exists, else start it")
+@option("--config", metavar="FILE", advanced=True, help="repeat the run that wrote this file")
+@option(
+    "--hold-out-edges",
+    type=number(above=0, below=1),
+    metavar="R",
+    advanced=True,
+    help="hold out this fraction of the edges, for ugcl evaluate --task links",
+)
+@split_options("for a supervised method: ", "seed of a random split and of the held-out edges")
+@data_root
+@device
+@threads
+def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result | int:
+    """Learn embeddings of a graph into a run folder."""
+    from ugcl.cli.callbacks import Progress, StopOnSignal
 
-
-def run(arguments: argparse.Namespace) -> int:
-    """Train."""
-    prepared = _prepared(arguments)
-    folder = open_run(Path(arguments.out), prepared, resume=arguments.resume)
-    if not arguments.json:
-        _announce(folder.config, prepared.graph)
+    prepared = _prepare(graph, out, resume, **options)
+    run = runs.open_run(Path(out), prepared, resume=resume)
+    _announce(run.config, prepared.graph)
     with StopOnSignal() as stop:
-        progress = Progress(f"{prepared.config.method} on {prepared.graph.name or 'graph'}")
-        fitted = train_run(folder, prepared, [progress, stop])
+        progress = Progress(f"{run.config.method} on {prepared.graph.name or 'graph'}")
+        fitted = runs.train_run(run, prepared, [progress, stop])
     if fitted is not None and fitted.ended == "stopped":
-        say(f"stopped after epoch {fitted.epochs}; resume: ugcl train --out {folder.path} --resume")
+        say(f"stopped after epoch {fitted.epochs}; resume: ugcl train --out {run.path} --resume")
         return INTERRUPTED
-    metrics = folder.metrics()
-    if arguments.json:
-        print_json({"run": str(folder.path), **metrics})
-        return 0
-    if fitted is None:
-        print(f"{folder.path} was finished before: nothing to do")
-    else:
-        print(
-            f"trained {metrics['epochs']} epochs in {metrics['training_seconds']:.1f} s, "
-            f"loss {metrics['loss']:.4f}" + ", stopped early" * (metrics["ended"] == "patience")
-            if metrics["epochs"]
-            else "not trained: 0 epochs"
-        )
-        if folder.config.hold_out_edges:
-            print(f"held-out edges: {folder.path / 'held_out_edges.npy'}")
-        if get_method(folder.config.method).supervised:
-            print(f"predictions: {folder.path / 'predictions.npy'}")
-    _warn_of_collapse(metrics["collapse"], folder.config.method)
-    print(f"embeddings: {folder.embeddings_file}")
-    if prepared.graph.num_classes:
-        print(f"next: ugcl evaluate {folder.path}")
-    if prepared.graph.ids is not None:
-        print(f"next: ugcl embed {folder.path} --out embeddings.parquet  (with ids; or .csv, ...)")
-    if folder.config.hold_out_edges:
-        print(f"next: ugcl evaluate {folder.path} --task links")
-    return 0
+    metrics = run.metrics()
+    _warn_of_collapse(metrics["collapse"], run.config.method)
+
+    def show() -> None:
+        if fitted is None:
+            print(f"{run.path} was finished before: nothing to do")
+        else:
+            _print_training(run, metrics)
+        _print_next(run, prepared.graph)
+
+    return Result({"run": str(run.path), **metrics}, show)
 
 
-def _prepared(arguments: argparse.Namespace) -> Prepared:
+def _prepare(
+    graph: GraphArgument,
+    out: str,
+    resume: bool,
+    *,
+    method: str | None,
+    preset: str | None,
+    config: str | None,
+    hold_out_edges: float | None,
+    split: Any,
+    split_seed: int | None,
+    seed: int | None,
+    data_root: str | None,
+    device: str | None,
+    threads: int | None,
+    **params: Any,
+) -> Prepared:
     """Return the run that the arguments ask for, with its graph."""
-    source = arguments.config
-    if source is None and arguments.resume and (Path(arguments.out) / "config.toml").is_file():
-        source = Path(arguments.out) / "config.toml"
+    common: dict[str, Any] = {
+        "split": split,
+        "split_seed": split_seed,
+        "data_root": data_root,
+        "threads": threads,
+    }
+    source = config
+    if source is None and resume and (Path(out) / "config.toml").is_file():
+        source = str(Path(out) / "config.toml")
     if source is None:
-        graph = graph_of(arguments)
-        if graph is None:
-            raise UGCLError(
-                "no graph given: name a data set or a file, as in ugcl train citeseer, or your own "
-                "files, as in ugcl train --edges edges.csv"
-            )
-        method = arguments.method or "ugcl"
-        return prepare(
-            graph,
-            method=method,
-            preset=arguments.preset or DEFAULT_PRESET,
-            params=params_of(arguments, method),
-            seed=arguments.seed or 0,
-            device=arguments.device or "auto",
-            threads=arguments.threads,
-            data_root=arguments.data_root,
-            hold_out_edges=arguments.hold_out_edges or 0.0,
-            split=arguments.split,
-            split_seed=arguments.split_seed,
+        return runs.prepare(
+            graph.require("ugcl train citeseer"),
+            method=method or "ugcl",
+            preset=preset or methods.DEFAULT_PRESET,
+            params=given(params),
+            seed=seed or 0,
+            device=device or "auto",
+            hold_out_edges=hold_out_edges or 0.0,
+            **common,
         )
-    return _from_config(RunConfig.read(Path(source)), arguments)
-
-
-def _from_config(config: RunConfig, arguments: argparse.Namespace) -> Prepared:
-    """Return the run of a stored configuration, changed by the arguments."""
-    for name, value, stored in (
-        ("--preset", arguments.preset, config.preset),
-        ("--method", arguments.method, config.method),
-    ):
-        if value not in (None, stored):
-            raise UGCLError(
-                f"{name} {value} contradicts the stored configuration, which has '{stored}': "
-                "leave it out, or start a new run without --config and --resume"
-            )
-    return prepare_again(
-        config,
-        params_of(arguments, config.method),
-        graph=graph_of(arguments, config.graph_files),
-        data_root=arguments.data_root,
-        seed=arguments.seed,
-        device=arguments.device,
-        threads=arguments.threads,
-        hold_out_edges=arguments.hold_out_edges,
-        split=arguments.split,
-        split_seed=arguments.split_seed,
+    stored = runs.RunConfig.read(Path(source))
+    _check_contradiction("--preset", preset, stored.preset)
+    _check_contradiction("--method", method and methods.get_method(method).name, stored.method)
+    return runs.prepare_again(
+        stored,
+        given(params),
+        graph=graph.resolve(stored.graph_files),
+        seed=seed,
+        device=device,
+        hold_out_edges=hold_out_edges,
+        **common,
     )
+
+
+def _check_contradiction(name: str, value: str | None, stored: str) -> None:
+    if value not in (None, stored):
+        raise UGCLError(
+            f"{name} {value} contradicts the stored configuration, which has '{stored}': leave it "
+            "out, or start a new run without --config and --resume"
+        )
 
 
 def _announce(config: RunConfig, graph: Graph) -> None:
@@ -175,7 +156,7 @@ def _announce(config: RunConfig, graph: Graph) -> None:
             f"holds out {round(config.hold_out_edges * graph.num_edges):,} of "
             f"{graph.num_edges:,} edges, split seed {config.split_seed}"
         )
-    if graph.weighted and not get_method(config.method).uses_edge_weights:
+    if graph.weighted and not methods.get_method(config.method).uses_edge_weights:
         say(f"note: {config.method} ignores edge weights")
     if config.scope_choice:
         chosen = config.scope_choice
@@ -183,15 +164,41 @@ def _announce(config: RunConfig, graph: Graph) -> None:
         say(f"{names} by {chosen['rule']}: {chosen['why']}")
 
 
-def _warn_of_collapse(collapse: dict[str, Any], method: str) -> None:
-    if collapse["collapsed"]:
-        advice = ""
-        if get_method(method).trained:
-            scoped = "scope" in get_method(method).params
-            last = ", a smaller --lr or a smaller --scope" if scoped else " or a smaller --lr"
-            advice = f"; try features of one scale (ugcl check), fewer epochs{last}"
-        say(
-            "warning: the embedding has collapsed (effective rank "
-            f"{collapse['effective_rank']}, uniformity {collapse['uniformity']}): nodes can hardly "
-            f"be told apart{advice}"
+def _print_training(run: Run, metrics: dict[str, Any]) -> None:
+    if metrics["epochs"]:
+        early = ", stopped early" if metrics["ended"] == "patience" else ""
+        print(
+            f"trained {metrics['epochs']} epochs in {metrics['training_seconds']:.1f} s, "
+            f"loss {metrics['loss']:.4f}{early}"
         )
+    else:
+        print("not trained: 0 epochs")
+    if run.config.hold_out_edges:
+        print(f"held-out edges: {run.path / 'held_out_edges.npy'}")
+    if methods.get_method(run.config.method).supervised:
+        print(f"predictions: {run.path / 'predictions.npy'}")
+
+
+def _print_next(run: Run, graph: Graph) -> None:
+    print(f"embeddings: {run.embeddings_file}")
+    if graph.num_classes:
+        print(f"next: ugcl evaluate {run.path}")
+    if graph.ids is not None:
+        print(f"next: ugcl embed {run.path} --out embeddings.parquet  (with ids; or .csv, ...)")
+    if run.config.hold_out_edges:
+        print(f"next: ugcl evaluate {run.path} --task links")
+
+
+def _warn_of_collapse(collapse: dict[str, Any], name: str) -> None:
+    if not collapse["collapsed"]:
+        return
+    method, advice = methods.get_method(name), ""
+    if method.trained:
+        scoped = "scope" in method.params
+        last = ", a smaller --lr or a smaller --scope" if scoped else " or a smaller --lr"
+        advice = f"; try features of one scale (ugcl check), fewer epochs{last}"
+    say(
+        "warning: the embedding has collapsed (effective rank "
+        f"{collapse['effective_rank']}, uniformity {collapse['uniformity']}): nodes can hardly "
+        f"be told apart{advice}"
+    )

@@ -17,13 +17,14 @@ import zlib
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import IO
-
-from tqdm import tqdm
+from typing import IO, TYPE_CHECKING
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import atomic
 from ugcl.data.catalogue import Dataset, RawFile
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -81,14 +82,17 @@ def _download(url: str, target: IO[bytes]) -> None:
     with _network_errors(url):
         response = urllib.request.urlopen(url, timeout=TIMEOUT)
         size = int(response.headers.get("Content-Length") or 0)
-    with response, _progress(url, size) as bar:
+    if not sys.stderr.isatty():
+        logger.info("downloading %s%s", url, f" ({size / 1e6:.1f} MB)" if size else "")
+    with response, _progress_bar() as bar:
+        task = bar.add_task(url.rpartition("/")[2], total=size or None)
         while True:
             with _network_errors(url):
                 chunk = response.read(CHUNK)
             if not chunk:
                 break
             target.write(chunk)
-            bar.update(len(chunk))
+            bar.advance(task, len(chunk))
     if size and target.tell() != size:
         raise _DownloadError(f"{url} ended after {target.tell():,} of {size:,} bytes")
 
@@ -106,18 +110,18 @@ def _network_errors(url: str) -> Iterator[None]:
         raise _DownloadError(f"{url} cannot be reached: {reason}") from error
 
 
-def _progress(url: str, size: int) -> tqdm[None]:
-    """Return a progress bar on a terminal; elsewhere log one line."""
-    terminal = sys.stderr.isatty()
-    if not terminal:
-        amount = f" ({size / 1e6:.1f} MB)" if size else ""
-        logger.info("downloading %s%s", url, amount)
-    return tqdm(
-        total=size or None,
-        desc=url.rpartition("/")[2],
-        unit="B",
-        unit_scale=True,
-        disable=not terminal,
+def _progress_bar() -> Progress:
+    """Return a progress bar, which shows on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
     )
 
 

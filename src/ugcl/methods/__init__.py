@@ -1,19 +1,5 @@
 """Methods: each a choice of views, encoder, scope, loss and readout. Torch is not imported."""
 
-from ugcl.methods.method import Method, Shape
-from ugcl.methods.preset import DEFAULT_PRESET, Preset
-from ugcl.methods.registry import METHODS, get_method, register
-from ugcl.methods.settings import Settings, SSLSettings, TrainingSettings
+import lazy_loader
 
-__all__ = [
-    "DEFAULT_PRESET",
-    "METHODS",
-    "Method",
-    "Preset",
-    "SSLSettings",
-    "Settings",
-    "Shape",
-    "TrainingSettings",
-    "get_method",
-    "register",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

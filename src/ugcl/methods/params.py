@@ -89,9 +89,12 @@ def number(
             raise ValueError
         return parsed
 
-    expected = f"above {above}" if above is not None else f"of at least {minimum}"
-    expected += f" and below {below}" if math.isfinite(below) else ""
-    return _param(help, f"a number {expected}", parse, "R")
+    limits = [
+        *([f"above {above:g}"] if above is not None else ()),
+        *([f"of at least {minimum:g}"] if minimum is not None else ()),
+        *([f"below {below:g}"] if math.isfinite(below) else ()),
+    ]
+    return _param(help, " ".join(["a number", " and ".join(limits)]).strip(), parse, "R")
 
 
 def choice(help: str, choices: tuple[str, ...]) -> Any:

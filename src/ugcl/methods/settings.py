@@ -102,9 +102,7 @@ class SSLSettings(TrainingSettings):
         "training scope: contrast with A^n H, the connected component or the whole graph; auto: n "
         "chosen without labels"
     )
-    readout_scope: int | ScopeName | Auto = scope_or_auto(
-        "scope of the embeddings H + A^n H (default: the preset's, for ugcl the scope)"
-    )
+    readout_scope: int | ScopeName | Auto = scope_or_auto("scope of the embeddings H + A^n H")
     hidden: int = integer("width D' of the encoder", 1)
     self_loops: float = self_loops()
     feature_scaling: FeatureScaling = feature_scaling()

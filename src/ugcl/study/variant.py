@@ -43,6 +43,17 @@ class Variant:
             params[name] = declared[name].value(f"`{name}`", value.strip())
         return cls(preset, params)
 
+    @classmethod
+    def parse_list(cls, text: str, method: str = "ugcl") -> list[Variant]:
+        """Parse variants between commas: `fast,authors:hidden=64,epochs=9` has two."""
+        variants: list[str] = []
+        for item in text.split(","):
+            if variants and "=" in item and ":" not in item:
+                variants[-1] += f",{item}"  # a further setting of the same variant
+            else:
+                variants.append(item.strip())
+        return [cls.parse(variant, method) for variant in variants]
+
     def __str__(self) -> str:
         params = ",".join(f"{name}={value}" for name, value in self.params.items())
         return f"{self.preset}:{params}" if params else self.preset

@@ -1,0 +1,113 @@
+"""Callbacks of training on the command line: progress, and stopping by a signal."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+
+from ugcl.cli.output import say
+from ugcl.engine import Callback, TrainingState
+
+REFRESH = 0.1
+"""Seconds between two updates of the bar."""
+
+
+class Progress(Callback):
+    """Shows epochs, loss, speed and remaining time on standard error.
+
+    A bar on a terminal, plain lines elsewhere.
+
+    Args:
+        title: text before the bar or the line.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.bar: RichProgress | None = None
+
+    def on_fit_start(self, state: TrainingState) -> None:
+        """Start the clock and, on a terminal, the bar."""
+        self.first_epoch = state.epoch
+        if state.epoch:
+            say(f"{self.title}: resuming after epoch {state.epoch}")
+        self.started = self.printed = time.monotonic()
+        if sys.stderr.isatty():
+            self.bar = RichProgress(
+                TextColumn(self.title, markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[loss]}"),
+                TimeRemainingColumn(elapsed_when_finished=True),
+                console=Console(stderr=True),
+                auto_refresh=False,
+            )
+            self.task = self.bar.add_task("", total=state.epochs, completed=state.epoch, loss="")
+            self.bar.start()
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        """Update the bar, or print a line now and then."""
+        now = time.monotonic()
+        ends = state.epoch in (self.first_epoch + 1, state.epochs)
+        if self.bar is not None:
+            self.bar.update(self.task, completed=state.epoch, loss=f"loss {state.loss:.4f}")
+            if ends or now - self.printed >= REFRESH:
+                self.printed = now
+                self.bar.refresh()
+            return
+        tenth = max(1, state.epochs // 10)
+        due = state.epoch % tenth == 0 and now - self.printed >= 0.5
+        if due or now - self.printed >= 30 or ends:
+            self.printed = now
+            speed = (state.epoch - self.first_epoch) / max(now - self.started, 1e-9)
+            remaining = (state.epochs - state.epoch) / speed
+            say(
+                f"{self.title}: epoch {state.epoch}/{state.epochs}, loss {state.loss:.4f}, "
+                f"{speed:.1f} epochs/s, {remaining:.0f} s left"
+            )
+
+    def on_fit_end(self, state: TrainingState) -> None:
+        """Close the bar."""
+        if self.bar is not None:
+            self.bar.refresh()
+            self.bar.stop()
+
+
+class StopOnSignal(Callback):
+    """Stops training after the current epoch on Ctrl-C or a termination; a context manager.
+
+    A second signal interrupts at once. Called, it returns whether a stop was requested.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    def __enter__(self) -> StopOnSignal:
+        self.previous = {
+            number: signal.signal(number, self._request)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self.previous.items():
+            signal.signal(number, handler)
+
+    def __call__(self) -> bool:
+        """Return whether a stop was requested."""
+        return self.requested
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        """Stop training where a stop was requested."""
+        if self.requested:
+            state.stop()
+
+    def _request(self, number: int, frame: object) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+        say("\nstopping after this epoch and saving; press Ctrl-C again to stop at once")

@@ -1,0 +1,81 @@
+"""Messages, tables and JSON that the commands print."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ugcl.evaluation import Estimate
+
+INTERRUPTED = 130
+"""Exit code of a command that was stopped by Ctrl-C."""
+
+PIPE_WIDTH = 10_000
+"""Columns of tables where standard output is not a terminal: no cell is wrapped."""
+
+
+def say(text: str) -> None:
+    """Print a message that is not the result to standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output."""
+    print(json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def print_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, left: bool = False
+) -> None:
+    """Print a table; the first column, or with `left` all, are left-aligned."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for index, name in enumerate(header):
+        table.add_column(name, justify="left" if left or index == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    terminal = sys.stdout.isatty()
+    console = Console(
+        width=None if terminal else PIPE_WIDTH, markup=False, emoji=False, highlight=False
+    )
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        print(line.rstrip())
+
+
+def figure(pair: tuple[float, float | None]) -> str:
+    """Format a mean and its deviation."""
+    mean, deviation = pair
+    return f"{mean:.1f}" if deviation is None else f"{mean:.1f} ± {deviation:.1f}"
+
+
+def interval(estimate: Estimate, sign: str = "") -> str:
+    """Format a mean and its confidence interval."""
+    low, high = (f"{end:{sign}.1f}" for end in (estimate.low, estimate.high))
+    return f"{estimate.mean:{sign}.1f} [{low}, {high}]"
+
+
+def option_name(name: str) -> str:
+    """Return the command-line spelling of a parameter."""
+    return "--" + name.replace("_", "-")
+
+
+def with_options(message: str) -> str:
+    """Replace the parameters in an error message of the library by options: `lr` by --lr."""
+    return re.sub(r"`([a-z]\w*)`", lambda match: option_name(match[1]), message)
+
+
+class MessageHandler(logging.Handler):
+    """Prints log messages of the library to standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the bare message."""
+        say(with_options(record.getMessage()))

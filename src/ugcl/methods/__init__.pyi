@@ -1,0 +1,10 @@
+from .method import Method as Method
+from .method import Shape as Shape
+from .preset import DEFAULT_PRESET as DEFAULT_PRESET
+from .preset import Preset as Preset
+from .registry import METHODS as METHODS
+from .registry import get_method as get_method
+from .registry import register as register
+from .settings import Settings as Settings
+from .settings import SSLSettings as SSLSettings
+from .settings import TrainingSettings as TrainingSettings
