@@ -64,6 +64,11 @@ def test_every_method_has_an_estimator() -> None:
         assert issubclass(kind, Classifier) == METHODS[method].supervised
 
 
+def test_the_page_on_methods_lists_every_estimator() -> None:
+    page = (Path(__file__).parents[1] / "docs/methods/README.md").read_text("utf-8")
+    assert [name for name in ESTIMATORS if f"`{name}`" not in page] == []
+
+
 @every_estimator
 def test_the_constructor_has_the_settings_of_the_method(name: str) -> None:
     method, kind = METHODS[ESTIMATORS[name]], getattr(ugcl, name)

@@ -24,7 +24,6 @@ from typing import Literal
 
 from ugcl.embedder import Classifier as Classifier
 from ugcl.embedder import Embedder as Embedder
-from ugcl.embedder import UnknownParameterError as UnknownParameterError
 
 ESTIMATORS: dict[str, str]
 '''

@@ -6,7 +6,7 @@ The classes are generated from the settings of the methods; `estimators.pyi`, wh
 
 from __future__ import annotations
 
-from ugcl.embedder import Classifier, Embedder, UnknownParameterError, named_estimator
+from ugcl.embedder import Classifier, Embedder, named_estimator
 
 ESTIMATORS = {
     "UGCL": "ugcl",
@@ -40,4 +40,4 @@ ESTIMATORS = {
 globals().update(
     {name: named_estimator(name, method, __name__) for name, method in ESTIMATORS.items()}
 )
-__all__ = ["ESTIMATORS", "Classifier", "Embedder", "UnknownParameterError", *ESTIMATORS]
+__all__ = ["ESTIMATORS", "Classifier", "Embedder", *ESTIMATORS]
