@@ -77,7 +77,7 @@ def main() -> None:
 def train(graph: Graph, method: str, params: dict[str, Any], seed: int) -> tuple[Embeddings, float]:
     """Train a method; return the embeddings and the seconds of training."""
     started = time.perf_counter()
-    model = Embedder(method, params=params, seed=seed).fit(graph)
+    model = Embedder(method, seed=seed, **params).fit(graph)
     return model.embed(graph), time.perf_counter() - started
 
 
@@ -93,7 +93,7 @@ def score_classifier(
     for split in splits:
         stopping, scored = split["val"][::2], split["val"][1::2]
         training_graph = replace(graph, splits={"train": split["train"], "val": stopping})
-        classifier = Classifier(method, params=params, seed=seed).fit(training_graph)
+        classifier = Classifier(method, seed=seed, **params).fit(training_graph)
         correct = classifier.predict(graph) == graph.labels
         scores.append(100 * float(correct[scored].mean()))
     return scores, (time.perf_counter() - started) / len(splits)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from copy import copy
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ugcl._utils.errors import UGCLError
-from ugcl.estimators import Embedder
+from ugcl.estimators import UGCL, Embedder
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, get_method
+from ugcl.methods import get_method
 
-_cache: WeakKeyDictionary[Graph, tuple[str, Any]] = WeakKeyDictionary()
-"""The last embeddings of each graph and their parameters, so that clones of a transformer, as in
-cross validation, train once."""
+MAX_CACHED = 2**28
+"""Bytes of embeddings that are kept for a graph; those of the last training are always kept."""
+
+_cache: WeakKeyDictionary[Graph, dict[str, tuple[Embedder, Any]]] = WeakKeyDictionary()
+"""The last trainings on each graph, by parameters: fitted estimator and embeddings, so that clones
+of a transformer, as in cross-validation and grid search, train once."""
 
 
 class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -27,48 +30,25 @@ class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     `fit` trains on the whole graph, without labels, whichever ids it gets, so no labels leak from
     one fold into the embeddings of another. Clones with the same parameters share one training.
+    Settings of the estimator are nested parameters, for example `estimator__hidden`.
 
     Args:
         graph: the graph, whose ids (0 to N - 1 where it has none) `transform` takes.
-        method: the name of an unsupervised method.
-        preset: the preset, `fast` or `paper`.
-        scope: training scope: n, "component", "graph" or "auto".
-        readout_scope: scope of the embeddings, the same.
-        epochs: training steps.
-        params: any other settings of the method, by name.
-        seed: the training seed.
-        device: where to compute, "auto", "cpu" or "cuda".
+        estimator: an unsupervised estimator, for example `ugcl.GRACE()`; by default `ugcl.UGCL()`.
 
     Attributes:
+        estimator_: the fitted estimator.
         embeddings_: the embeddings of all nodes, in the graph's order.
         n_features_in_: 1, the column of ids.
     """
 
+    estimator_: Embedder
     embeddings_: Any
     n_features_in_: int
 
-    def __init__(
-        self,
-        graph: Graph,
-        method: str = "ugcl",
-        preset: str = DEFAULT_PRESET,
-        *,
-        scope: int | str | None = None,
-        readout_scope: int | str | None = None,
-        epochs: int | None = None,
-        params: Mapping[str, Any] | None = None,
-        seed: int = 0,
-        device: str = "auto",
-    ) -> None:
+    def __init__(self, graph: Graph, estimator: Embedder | None = None) -> None:
         self.graph = graph
-        self.method = method
-        self.preset = preset
-        self.scope = scope
-        self.readout_scope = readout_scope
-        self.epochs = epochs
-        self.params = params
-        self.seed = seed
-        self.device = device
+        self.estimator = estimator
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on the graph.
@@ -81,21 +61,19 @@ class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             raise UGCLError(
                 f"NodeTransformer takes a Graph, not {type(self.graph).__name__}: see read_graph"
             )
-        if get_method(self.method).supervised:
+        estimator = UGCL() if self.estimator is None else self.estimator
+        if not isinstance(estimator, Embedder):
             raise UGCLError(
-                f"{self.method} learns from labels, which would leak into the test nodes: use an "
+                f"`estimator` must be an estimator of ugcl, for example UGCL(), not {estimator!r}"
+            )
+        if (method := get_method(estimator.method)).supervised:
+            raise UGCLError(
+                f"{method.name} learns from labels, which would leak into the test nodes: use an "
                 "unsupervised method, or Classifier"
             )
         self._rows(X)
-        arguments = self.get_params(deep=False)
-        del arguments["graph"]
-        key = repr(sorted(arguments.items(), key=lambda pair: str(pair[0])))
-        cached = _cache.get(self.graph)
-        if cached is None or cached[0] != key:
-            embeddings = Embedder(**arguments).fit(self.graph).embed(self.graph)
-            (embeddings.data if sp.issparse(embeddings) else embeddings).flags.writeable = False
-            _cache[self.graph] = cached = key, embeddings
-        self.embeddings_ = cached[1]
+        fitted, self.embeddings_ = _trained(estimator, self.graph)
+        self.estimator_ = copy(fitted)
         self.n_features_in_ = 1
         return self
 
@@ -136,6 +114,23 @@ class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags.no_validation = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _trained(estimator: Embedder, graph: Graph) -> tuple[Embedder, Any]:
+    """Return a fitted clone and the embeddings, which are computed once for equal parameters."""
+    key, cached = f"{type(estimator)} {estimator.get_params()}", _cache.setdefault(graph, {})
+    if key not in cached:
+        fitted = clone(estimator)
+        embeddings = fitted.fit_embed(graph)
+        (embeddings.data if sp.issparse(embeddings) else embeddings).flags.writeable = False
+        cached[key] = fitted, embeddings
+        while len(cached) > 1 and sum(_num_bytes(rows) for _, rows in cached.values()) > MAX_CACHED:
+            del cached[next(iter(cached))]
+    return cached[key]
+
+
+def _num_bytes(embeddings: Any) -> int:
+    return int((embeddings.data if sp.issparse(embeddings) else embeddings).nbytes)
 
 
 def _column(X: Any) -> npt.NDArray[Any]:

@@ -48,7 +48,8 @@ def test_fitted_has_the_model_the_settings_the_losses_and_how_training_ended(gra
     assert fitted.ended == "epochs"
     assert fitted.seconds > 0
     assert fitted.device == "cpu"
-    assert fitted.num_features == graph.num_features
+    assert fitted.shape == Shape.of(graph)
+    assert fitted.seed == 1
     np.testing.assert_array_equal(fitted.embed(graph), fitted.model.embed(graph, "cpu"))
     with pytest.raises(FrozenInstanceError):
         fitted.loss = 0.0  # type: ignore[misc]

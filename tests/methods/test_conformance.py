@@ -101,7 +101,7 @@ def fitted(
     device: str = "cpu",
     **params: Any,
 ) -> Embedder:
-    embedder = Embedder(name, preset, params=small(name, **params), seed=seed, device=device)
+    embedder = Embedder(name, preset, seed=seed, device=device, **small(name, **params))
     return embedder.fit(with_labels(name, graph))
 
 
@@ -496,7 +496,7 @@ def test_a_preset_is_valid_for_every_data_set(name: str, preset: str, dataset: s
 def test_a_preset_with_more_nodes_than_the_graph_is_reduced(name: str, preset: str) -> None:
     graph = make_graph(12)
     params = {key: value for key, value in small(name).items() if (name, key) not in COUNTS}
-    assert_usable(Embedder(name, preset, params=params).fit(graph), graph)
+    assert_usable(Embedder(name, preset, **params).fit(graph), graph)
 
 
 @pytest.mark.parametrize(("name", "key"), COUNTS)
@@ -574,7 +574,7 @@ def test_a_supervised_run_stores_its_predictions(
     name: str, graph: Graph, graph_file: Path, tmp_path: Path
 ) -> None:
     run = trained_run(name, graph_file, tmp_path / "run", epochs=30)
-    classifier = Classifier(name, params=small(name, epochs=30), device="cpu").fit(graph)
+    classifier = Classifier(name, device="cpu", **small(name, epochs=30)).fit(graph)
     predicted = classifier.predict(graph)
     np.testing.assert_array_equal(run.predictions(), predicted)
     assert run.predictions().dtype == np.int64
@@ -604,7 +604,7 @@ def test_a_control_refuses_to_be_trained(
 ) -> None:
     message = f"{name} is a control and takes no training steps: leave out "
     with pytest.raises(UGCLError, match=f"^{message}`{key}`$"):
-        Embedder(name, params={key: 3}).fit(graph)
+        Embedder(name, **{key: 3})
     out = str(graph_file.parent / "run")
     assert main(["train", str(graph_file), "--method", name, flag(key), "3", "--out", out]) == 2
     assert capsys.readouterr().err == f"ugcl: {message}{flag(key)}\n"

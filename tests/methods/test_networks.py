@@ -160,8 +160,7 @@ def test_the_best_weights_on_validation_nodes_are_kept() -> None:
 
 def test_early_stopping_uses_the_loss_on_validation_nodes() -> None:
     patient, eager = (
-        Classifier("gcn", epochs=400, params={"patience": patience, "lr": 0.1}).fit(GRAPH)
-        for patience in (0, 5)
+        Classifier("gcn", epochs=400, patience=patience, lr=0.1).fit(GRAPH) for patience in (0, 5)
     )
     assert len(patient.loss_) == 400
     assert len(eager.loss_) < 200
@@ -171,7 +170,7 @@ def test_early_stopping_uses_the_loss_on_validation_nodes() -> None:
 def test_a_classifier_learns_and_predicts_another_graph() -> None:
     unseen = make_graph(60, seed=7)
     for name in ("mlp", "gcn", "gat", "sgc"):
-        learner = Classifier(name, epochs=200, params={"patience": 0}, seed=1).fit(GRAPH)
+        learner = Classifier(name, epochs=200, patience=0, seed=1).fit(GRAPH)
         assert unseen.labels is not None
         right = (learner.predict(replace(unseen, labels=None, splits={})) == unseen.labels).mean()
         assert right > 0.5, name

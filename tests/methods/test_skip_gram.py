@@ -27,7 +27,7 @@ def model_of(graph: Graph, **params: Any) -> SkipGram:
 def test_classes_that_show_in_the_edges_show_in_the_embeddings(negatives: int) -> None:
     graph = make_graph(90)
     params = SMALL | {"epochs": 150, "lr": 0.05, "negatives": negatives}
-    rows = Embedder("deepwalk", params=params).fit(graph).embed(graph)
+    rows = Embedder("deepwalk", **params).fit(graph).embed(graph)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     alike = unit @ unit.T
     labels = np.asarray(graph.labels)
@@ -53,7 +53,7 @@ def test_the_loss_before_training_is_log_2_a_decision(negatives: int) -> None:
 
 def test_p_and_q_change_the_walks(graph: Graph) -> None:
     embeddings = [
-        Embedder("node2vec", params={**SMALL, "epochs": 2, "p": p, "q": q}).fit(graph).embed(graph)
+        Embedder("node2vec", **{**SMALL, "epochs": 2, "p": p, "q": q}).fit(graph).embed(graph)
         for p, q in ((1, 1), (10, 1), (1, 10))
     ]
     assert not np.array_equal(embeddings[0], embeddings[1])
@@ -64,7 +64,7 @@ def test_node2vec_with_first_order_walks_is_deepwalk(graph: Graph) -> None:
     params = {**SMALL, "epochs": 3, "negatives": 5, "lr": 0.02}
     first_order = {"deepwalk": {}, "node2vec": {"p": 1, "q": 1}}
     one, other = (
-        Embedder(name, params=params | more).fit(graph).embed(graph)
+        Embedder(name, **params | more).fit(graph).embed(graph)
         for name, more in first_order.items()
     )
     np.testing.assert_array_equal(one, other)
@@ -81,7 +81,7 @@ def test_the_learning_rate_falls_linearly_to_a_hundredth(graph: Graph) -> None:
 def test_a_node_without_neighbours_keeps_its_row() -> None:
     graph = Graph.from_edges([[0, 1], [1, 2]], np.eye(4))
     before, after = (
-        Embedder("deepwalk", params={**SMALL, "epochs": epochs}).fit(graph).embed(graph)
+        Embedder("deepwalk", **{**SMALL, "epochs": epochs}).fit(graph).embed(graph)
         for epochs in (0, 3)
     )
     np.testing.assert_array_equal(before[3], after[3])
@@ -89,7 +89,7 @@ def test_a_node_without_neighbours_keeps_its_row() -> None:
 
 
 def test_several_workers_train_all_rows(graph: Graph) -> None:
-    rows = Embedder("deepwalk", params={**SMALL, "workers": 2, "epochs": 2}).fit(graph)
+    rows = Embedder("deepwalk", **{**SMALL, "workers": 2, "epochs": 2}).fit(graph)
     assert np.isfinite(rows.embed(graph)).all()
 
 

@@ -4,9 +4,11 @@ from ugcl.engine.callbacks import Callback, EarlyStopping, History, TrainingStat
 from ugcl.engine.checkpoint import Checkpoint
 from ugcl.engine.collapse import Collapse, diagnose_collapse
 from ugcl.engine.device import resolve_device
-from ugcl.engine.fit import Fitted, Trainer, fit
+from ugcl.engine.fit import Trainer, fit
+from ugcl.engine.fitted import Fitted
 from ugcl.engine.memory import keep_memory
 from ugcl.engine.resolve import resolve_settings
+from ugcl.engine.storage import load_fitted, save_fitted
 
 __all__ = [
     "Callback",
@@ -20,6 +22,8 @@ __all__ = [
     "diagnose_collapse",
     "fit",
     "keep_memory",
+    "load_fitted",
     "resolve_device",
     "resolve_settings",
+    "save_fitted",
 ]

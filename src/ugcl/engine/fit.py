@@ -6,23 +6,20 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
 from ugcl.engine.callbacks import (
     Callback,
     EarlyStopping,
-    Ended,
     History,
     TrainingState,
 )
 from ugcl.engine.checkpoint import Checkpoint
 from ugcl.engine.device import resolve_device
+from ugcl.engine.fitted import Fitted
 from ugcl.engine.memory import keep_memory
 from ugcl.engine.resolve import resolve_settings
 from ugcl.graph import Graph
@@ -34,60 +31,8 @@ from ugcl.methods import (
     TrainingSettings,
     get_method,
 )
-from ugcl.methods.models.model import Model, Predictor
 from ugcl.methods.params import check_integer
 from ugcl.selection import Choice, resolve_scope
-from ugcl.typing import Embeddings
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The result of `fit`.
-
-    Attributes:
-        method: the method.
-        model: the trained model, on `device`.
-        settings: the resolved settings.
-        scope_choice: how n was chosen where the scope was "auto"; else None.
-        history: the losses.
-        epochs: epochs trained, those before a resumption included.
-        loss: loss of the last epoch; None without one.
-        seconds: time spent in epochs.
-        ended: after all epochs, by early stopping ("patience"), or "stopped" by a callback.
-        device: where the model is.
-        num_features: columns of X in training.
-    """
-
-    method: Method
-    model: Model
-    settings: Settings
-    scope_choice: Choice | None
-    history: History
-    epochs: int
-    loss: float | None
-    seconds: float
-    ended: Ended
-    device: str
-    num_features: int
-
-    def embed(self, graph: Graph) -> Embeddings:
-        """Return the embeddings of a graph's nodes: the training graph or another one."""
-        self._check_features(graph)
-        return self.model.embed(graph, self.device)
-
-    def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
-        """Return the probability of each class for each node, N x C (supervised methods)."""
-        self._check_features(graph)
-        if not isinstance(self.model, Predictor):
-            raise UGCLError(f"{self.method.name} predicts no classes: use a supervised method")
-        return self.model.predict(graph, self.device)
-
-    def _check_features(self, graph: Graph) -> None:
-        if graph.num_features != self.num_features and self.method.inductive:
-            raise UGCLError(
-                f"the graph has {graph.num_features:,} features but training saw "
-                f"{self.num_features:,}: pass a graph with the same features"
-            )
 
 
 def fit(
@@ -229,7 +174,8 @@ class Trainer:
             seconds=state.seconds,
             ended=state.ended or "epochs",
             device=self.device,
-            num_features=self.graph.num_features,
+            shape=Shape.of(self.graph),
+            seed=self.state.seed,
         )
 
     def _epoch(self, callbacks: Sequence[Callback]) -> None:

@@ -1,4 +1,10 @@
-"""A method of your own: register a build function, then train it under two scopes."""
+"""A method of your own in one file, trained under two scopes.
+
+`python examples/add_a_method.py` runs it from Python. The command line takes the file in place of a
+name and uses its `METHOD`:
+
+    ugcl train citeseer --method examples/add_a_method.py --out runs/mine
+"""
 
 from __future__ import annotations
 
@@ -11,7 +17,7 @@ import ugcl
 from ugcl import losses, nn, views
 from ugcl.data import split_of
 from ugcl.evaluation import linear_probe
-from ugcl.methods import Method, Preset, register
+from ugcl.methods import Method, Preset
 from ugcl.methods.params import temperature
 from ugcl.methods.parts import Parts
 from ugcl.methods.settings import AugmentationSettings
@@ -58,13 +64,12 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=20)
     args = parser.parse_args()
 
-    register(METHOD)
     graph = ugcl.load_graph("citeseer")
     assert graph.labels is not None
     split, _ = split_of(graph)
     for scope in (1, 5):
-        fitted = ugcl.fit("mix", graph, scope=scope, epochs=args.epochs)
-        score = linear_probe(fitted.embed(graph), graph.labels, split)
+        embedder = ugcl.Embedder(METHOD, scope=scope, epochs=args.epochs)
+        score = linear_probe(embedder.fit_embed(graph), graph.labels, split)
         print(f"scope {scope}: test accuracy {score.accuracy:.1f} %")
 
 

@@ -1,0 +1,127 @@
+"""A trained model as one safetensors file: its weights and, as metadata, how to rebuild it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import atomic
+from ugcl.engine.callbacks import History
+from ugcl.engine.device import resolve_device
+from ugcl.engine.fitted import Fitted
+from ugcl.methods import Shape, get_method
+from ugcl.selection import Choice
+
+KEY = "ugcl.fitted"
+"""The entry of the metadata that describes the model, as JSON."""
+
+PLAIN = ("seed", "epochs", "loss", "seconds", "ended")
+"""Attributes of a `Fitted` that are stored as they are."""
+
+
+def save_fitted(
+    fitted: Fitted, path: str | Path, *, params: Mapping[str, Any], version: str
+) -> None:
+    """Write a trained model.
+
+    Args:
+        fitted: the trained model.
+        path: the file.
+        params: the parameters of its estimator.
+        version: the version of ugcl, for error messages.
+    """
+    choice = fitted.scope_choice
+    about = {
+        "version": version,
+        "method": fitted.method.name,
+        "params": dict(params),
+        "settings": fitted.settings.values(),
+        "shape": asdict(fitted.shape),
+        "scope_choice": None if choice is None else asdict(choice),
+        "history": asdict(fitted.history),
+        **{name: getattr(fitted, name) for name in PLAIN},
+    }
+    text = json.dumps(about, default=lambda value: value.item())  # NumPy's numbers
+    weights = {name: value.cpu().contiguous() for name, value in fitted.model.state_dict().items()}
+    with atomic(Path(path)) as temporary:
+        save_file(weights, temporary, metadata={KEY: text})
+
+
+def load_fitted(path: str | Path, device: str | None = None) -> tuple[Fitted, dict[str, Any]]:
+    """Read a model that `save_fitted` wrote.
+
+    Args:
+        path: the file.
+        device: where to compute; by default the device of the estimator's parameters.
+
+    Returns:
+        The model, and the parameters of its estimator.
+    """
+    about, weights = _read(Path(path))
+    try:
+        method = get_method(str(about.get("method")))
+    except UGCLError as error:
+        raise UGCLError(
+            f"{path} is a model of the method '{about.get('method')}', which is not registered: "
+            "register it first (ugcl.methods.register)"
+        ) from error
+    try:
+        params, choice = dict(about["params"]), about["scope_choice"]
+        settings = method.settings.from_values(about["settings"])
+        shape, history = Shape(**about["shape"]), History(**about["history"])
+        scope_choice = None if choice is None else _choice(choice)
+        plain = {name: about[name] for name in PLAIN}
+    except (KeyError, TypeError, ValueError) as error:
+        raise UGCLError(
+            f"{path} cannot be read ({error}): it is damaged, or use ugcl {about.get('version')}, "
+            "which wrote it"
+        ) from error
+    where = resolve_device(device or params.get("device", "auto"))
+    model = method.new_model(shape, settings, plain["seed"])
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise UGCLError(f"{path} is damaged: its weights do not fit its settings") from error
+    fitted = Fitted(
+        method=method,
+        model=model.to(where),
+        settings=settings,
+        scope_choice=scope_choice,
+        history=history,
+        shape=shape,
+        device=where,
+        **plain,
+    )
+    return fitted, params
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return the description and the weights in a file."""
+    if not path.is_file():
+        hint = "is a folder: open a run with ugcl.load_run" if path.is_dir() else "does not exist"
+        raise UGCLError(f"{path} {hint}; `load` takes a file that `save` of an estimator wrote")
+    try:
+        with safe_open(path, framework="pt") as file:
+            text = (file.metadata() or {}).get(KEY)
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        about = None if text is None else dict(json.loads(text))
+    except (OSError, SafetensorError, TypeError, ValueError) as error:
+        raise UGCLError(
+            f"{path} cannot be read ({error}): it is damaged, or no file of an estimator's `save`"
+        ) from error
+    if about is None:
+        raise UGCLError(f"{path} was not written by `save` of an estimator: pass such a file")
+    return about, weights
+
+
+def _choice(values: dict[str, Any]) -> Choice:
+    tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return Choice(**values | tuples)
