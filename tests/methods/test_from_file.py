@@ -86,7 +86,11 @@ BROKEN = "def build():\n    pass\nimport ugcl\n1 / 0\n"
             r"my\.py cannot be loaded \(ZeroDivisionError: division by zero, line 4\): correct",
             ZeroDivisionError,
         ),
-        ("METHOD =", r"cannot be loaded \(SyntaxError: .*line 1\)\): correct the file$", SyntaxError),
+        (
+            "METHOD =",
+            r"cannot be loaded \(SyntaxError: .*line 1\)\): correct the file$",
+            SyntaxError,
+        ),
         ("import sys; sys.exit(1)", r"cannot be loaded \(SystemExit: 1, line 1\)", SystemExit),
         (
             "import no_such_module",

@@ -52,14 +52,17 @@ def get_method(name: str | Path | Method) -> Method:
     """
     if isinstance(name, Method):
         return name
-    if name in METHODS:
-        return METHODS[str(name)]
-    if isinstance(name, str | Path) and is_path(name):
+    if isinstance(name, str | Path) and is_path(name) and name not in METHODS:
         return load_file(name, reserved=BUILT_IN)
-    method = installed_method(str(name)) or loaded_method(str(name))
+    method = named_method(str(name)) or loaded_method(str(name))
     if method is None:
         raise UGCLError(unknown("method", str(name), [*METHODS, *installed_names()]))
     return method
+
+
+def named_method(name: str) -> Method | None:
+    """Return the registered method of that name, or that of a package; None without one."""
+    return METHODS.get(name) or installed_method(name)
 
 
 def all_methods() -> dict[str, Method]:
@@ -74,8 +77,8 @@ def method_reference(method: Method) -> str:
     """Return the name or path by which another process finds a method."""
     if file := method_file(method):
         return str(file.path)
-    built_in = method.name in BUILT_IN and METHODS.get(method.name) is method
-    if built_in or package_of(method):
+    known = method.name in BUILT_IN or package_of(method)
+    if known and named_method(method.name) is method:
         return method.name
     raise UGCLError(
         f"the method '{method.name}' exists in this process only, and a new process cannot find "
