@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import make_graph
+from own_methods import write_method
 from ugcl import Graph, fit
 from ugcl.cli import main
 from ugcl.methods import METHODS
@@ -447,6 +448,31 @@ def test_a_stored_run_has_the_options_of_its_method(
     capsys.readouterr()
     said = fails(capsys, "train", f"--config={config}", "--sampling", "ball", "--out", "c")
     assert "--sampling is not a setting of grace but of ugcl" in said
+
+
+def test_a_method_of_ones_own_from_a_file(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write_method(tmp_path / "mine.py", "mine")
+    assert ugcl("train", "--method", file, "--help") == 0
+    assert "Settings of mine" in capsys.readouterr().out
+    run = tmp_path / "run"
+    options = ["--hidden", "8", "--epochs", "2", "--temperature", "0.7"]
+    assert ugcl("train", graph_file, "--method", file, "--out", run, *options) == 0
+    assert ugcl("train", "--out", run, "--resume") == 0
+    assert ugcl("train", "--config", run / "config.toml", "--out", tmp_path / "again") == 0
+    assert ugcl("embed", run, graph_file, "--out", tmp_path / "x.npy") == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), np.load(run / "embeddings.npy"))
+    capsys.readouterr()
+    assert ugcl("evaluate", run) == 0
+    assert "mine, trained" in capsys.readouterr().out
+    assert ugcl("methods", file) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("mine  contrastive  X, A")
+    study = ["--preset", "fast:hidden=4,epochs=1", "--seeds", "1", "--splits", "2"]
+    study += ["--out", tmp_path / "s.json", "--runs", tmp_path / "runs"]
+    assert ugcl("study", graph_file, "--method", file, *study) == 0
+    capsys.readouterr()
+    assert "no-such.py does not exist" in fails(capsys, "train", "--method", "no-such.py")
 
 
 FRESH = """

@@ -76,6 +76,12 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write `data` atomically."""
+    with atomic(path) as temporary:
+        temporary.write_bytes(data)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write `value` atomically, as indented JSON."""
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

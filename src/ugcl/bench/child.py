@@ -42,7 +42,7 @@ def in_fresh_process(
     Args:
         task: train, embed with the untrained model, or load the graph.
         graph: a data set's name or a path.
-        method: the method's name.
+        method: the method's name, or the path of its file.
         preset: the preset.
         params: settings that differ from it.
         steps: training steps.

@@ -14,7 +14,8 @@ from ugcl._utils.results import read_result
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.machine import describe_machine
 from ugcl.data import load_graph
-from ugcl.methods import METHODS, get_method
+from ugcl.methods import METHODS, get_method, method_file, method_reference
+from ugcl.methods.registry import BUILT_IN
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,8 @@ def bench_memory(
     Args:
         graphs: data sets' names or paths.
         out: the JSON file; rows that it has already are not measured again.
-        methods: names of methods; by default all that are trained.
+        methods: names of methods, or paths of their files; by default all of this library that
+            are trained.
         preset: the preset of all of them.
         data_root: the folder of raw data sets.
 
@@ -43,11 +45,13 @@ def bench_memory(
         second step.
     """
     if methods is None:
-        methods = [name for name, method in METHODS.items() if method.trained]
-    for name in methods:
-        get_method(name).preset(preset)
-        if not get_method(name).trained:
-            raise UGCLError(f"{name} is a control and has no training step: leave it out")
+        methods = [name for name in METHODS if name in BUILT_IN and METHODS[name].trained]
+    known = [get_method(name) for name in methods]
+    for method in known:
+        method.preset(preset)
+        method_reference(method)  # refuses a method that a fresh process cannot find
+        if not method.trained:
+            raise UGCLError(f"{method.name} is a control and has no training step: leave it out")
     for graph in graphs:
         load_graph(graph, data_root)
     check_writable(out)
@@ -55,15 +59,17 @@ def bench_memory(
     stored = read_result(out, {}, fields=("machine", "rows"), row_fields=row_fields)
     result = stored or {"machine": describe_machine(), "rows": []}
     rows: list[dict[str, Any]] = result["rows"]
-    for graph, name in product(graphs, methods):
-        case = {"method": name, "preset": preset, "graph": graph}
+    for graph, method in product(graphs, known):
+        case = {"method": method.name, "preset": preset, "graph": graph}
+        if file := method_file(method):
+            case["method_sha256"] = file.sha256
         if any(case.items() <= row.items() for row in rows):
             continue
-        logger.info("%s on %s, %s", name, graph, preset)
+        logger.info("%s on %s, %s", method.name, graph, preset)
         measured = in_fresh_process(
             "train",
             graph,
-            method=name,
+            method=method_reference(method),
             preset=preset,
             steps=2,
             then_embed=True,

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ugcl import data
-from ugcl.cli.command import Result, command
+from ugcl.cli.command import Result, argument, command
 from ugcl.cli.output import print_table
 
 if TYPE_CHECKING:
@@ -48,12 +48,16 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
     return entry | {"split": source.split, "page": source.page, "files": files}
 
 
-@command("methods", examples=("ugcl methods --json",))
-def methods() -> Result:
-    """List the methods."""
-    from ugcl.methods import METHODS
+@command("methods", examples=("ugcl methods --json", "ugcl methods my_method.py"))
+@argument("file", required=False, help="a Python file with a method of your own")
+def methods(file: str | None) -> Result:
+    """List the methods, or describe that of a file and allow runs to use it."""
+    from ugcl.methods import all_methods, get_method
+    from ugcl.runs.method import allow
 
-    known = METHODS.values()
+    known = list(all_methods().values()) if file is None else [get_method(file)]
+    for method in known:
+        allow(method)
     return Result([_method(method) for method in known], lambda: _print_methods(known))
 
 

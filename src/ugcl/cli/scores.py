@@ -15,7 +15,6 @@ from ugcl.evaluation import (
 )
 from ugcl.evaluation.clusters import MEASURES
 from ugcl.evaluation.links import LinkScore
-from ugcl.methods import get_method
 from ugcl.runs import RunConfig
 from ugcl.study import published_where
 
@@ -78,7 +77,7 @@ def print_clusters(evaluation: ClusterEvaluation, config: RunConfig, against: st
     best = max(evaluation.controls, key=lambda name: evaluation.controls[name].values["nmi"])
     gain = evaluation.score.values["nmi"] - evaluation.controls[best].values["nmi"]
     print(f"{_subject(config)} is {_side(gain)} its best control ({CONTROLS[best]}) by NMI")
-    if get_method(config.method).supervised:
+    if config.supervised:
         print(f"{config.method} has learned from these labels")
 
 
@@ -110,7 +109,7 @@ def _print_title(config: RunConfig) -> None:
 
 def _subject(config: RunConfig) -> str:
     """Return the subject of a verdict: a trained run, or a control."""
-    return "trained" if get_method(config.method).trained else config.method
+    return "trained" if config.load_method().trained else config.method
 
 
 def _own(config: RunConfig) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ugcl import methods
+from ugcl import methods, runs
 from ugcl.cli.command import ALL, Command, Option, Value, shown
 from ugcl.cli.output import option_name
 
@@ -39,7 +38,7 @@ class MethodCommand(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments with the options of the method that they name."""
         named = _value_of(args, "--method")
-        method = methods.get_method(named or _stored_method(args) or "ugcl")
+        method = _stored_method(args) if named is None else methods.get_method(named)
         preset = _value_of(args, "--preset") or methods.DEFAULT_PRESET
         fixed = all(param.name != "method" for param in self.params)
         ctx.meta[METHOD] = method.name
@@ -57,7 +56,7 @@ class MethodCommand(Command):
     def unknown_option(self, ctx: click.Context, name: str) -> str:
         """Return the message for an unknown option, which may be a setting of other methods."""
         setting = name.removeprefix("--").replace("-", "_")
-        having = [each for each in methods.METHODS.values() if setting in each.params]
+        having = [each for each in methods.all_methods().values() if setting in each.params]
         if not having:
             return super().unknown_option(ctx, name)
         return (
@@ -112,15 +111,11 @@ def _value_of(args: list[str], option: str) -> str | None:
     return value
 
 
-def _stored_method(args: list[str]) -> str | None:
-    """Return the method of the stored configuration that the arguments name."""
+def _stored_method(args: list[str]) -> Method:
+    """Return the method of the stored configuration that the arguments name, or UGCL."""
     file, out = _value_of(args, "--config"), _value_of(args, "--out")
     if file is None and "--resume" in args and out is not None:
         file = str(Path(out) / "config.toml")
-    if file is None:
-        return None
-    try:
-        stored = tomllib.loads(Path(file).read_text("utf-8"))
-    except (OSError, ValueError):
-        return None  # reading the configuration raises the right error
-    return str(stored.get("method_file") or stored.get("method") or "") or None
+    if file is None or not Path(file).is_file():
+        return methods.get_method("ugcl")
+    return runs.RunConfig.read(Path(file)).load_method()

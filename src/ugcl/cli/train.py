@@ -21,6 +21,7 @@ from ugcl.cli.settings import MethodCommand, given
 
 if TYPE_CHECKING:
     from ugcl.graph import Graph
+    from ugcl.methods import Method
     from ugcl.runs import Prepared, Run, RunConfig
 
 
@@ -69,7 +70,7 @@ def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Resul
         say(f"stopped after epoch {fitted.epochs}; resume: ugcl train --out {run.path} --resume")
         return INTERRUPTED
     metrics = run.metrics()
-    _warn_of_collapse(metrics["collapse"], run.config.method)
+    _warn_of_collapse(metrics["collapse"], run.config.load_method())
 
     def show() -> None:
         if fitted is None:
@@ -121,7 +122,8 @@ def _prepare(
         )
     stored = runs.RunConfig.read(Path(source))
     _check_contradiction("--preset", preset, stored.preset)
-    _check_contradiction("--method", method and methods.get_method(method).name, stored.method)
+    if method is not None and not stored.has_method(method):
+        _check_contradiction("--method", method, stored.method)
     return runs.prepare_again(
         stored,
         given(params),
@@ -156,7 +158,7 @@ def _announce(config: RunConfig, graph: Graph) -> None:
             f"holds out {round(config.hold_out_edges * graph.num_edges):,} of "
             f"{graph.num_edges:,} edges, split seed {config.split_seed}"
         )
-    if graph.weighted and not methods.get_method(config.method).uses_edge_weights:
+    if graph.weighted and not config.load_method().uses_edge_weights:
         say(f"note: {config.method} ignores edge weights")
     if config.scope_choice:
         chosen = config.scope_choice
@@ -175,7 +177,7 @@ def _print_training(run: Run, metrics: dict[str, Any]) -> None:
         print("not trained: 0 epochs")
     if run.config.hold_out_edges:
         print(f"held-out edges: {run.path / 'held_out_edges.npy'}")
-    if methods.get_method(run.config.method).supervised:
+    if run.config.supervised:
         print(f"predictions: {run.path / 'predictions.npy'}")
 
 
@@ -189,10 +191,10 @@ def _print_next(run: Run, graph: Graph) -> None:
         print(f"next: ugcl evaluate {run.path} --task links")
 
 
-def _warn_of_collapse(collapse: dict[str, Any], name: str) -> None:
+def _warn_of_collapse(collapse: dict[str, Any], method: Method) -> None:
     if not collapse["collapsed"]:
         return
-    method, advice = methods.get_method(name), ""
+    advice = ""
     if method.trained:
         scoped = "scope" in method.params
         last = ", a smaller --lr or a smaller --scope" if scoped else " or a smaller --lr"

@@ -21,7 +21,6 @@ from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe
 from ugcl.evaluation.scorers import Scorer, default_scoring, probe_score, run_scorer
 from ugcl.evaluation.statistics import Estimate, Outcomes
 from ugcl.graph import Graph
-from ugcl.methods import get_method
 from ugcl.methods.params import check_integer
 from ugcl.runs import Run
 from ugcl.typing import Embeddings, Scoring, SplitKind
@@ -178,7 +177,7 @@ def evaluate_run(
         check_integer("`splits`", splits, 2)
         if split == "own":
             raise UGCLError("the graph has only one own split: leave out `splits` or `split` own")
-    if protocol == "predictions" and not get_method(run.config.method).supervised:
+    if protocol == "predictions" and not run.config.supervised:
         raise UGCLError(
             f"{run.config.method} learns without labels and predicts none: use the protocol "
             "'honest' or 'paper'"

@@ -8,7 +8,6 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, with_labels
 from ugcl.engine import fit
 from ugcl.graph import Graph
-from ugcl.methods import get_method
 from ugcl.runs import Run
 from ugcl.typing import Embeddings, NodeIndices
 
@@ -63,10 +62,11 @@ def load_comparison(
     if config.split:
         training_graph = replace(training_graph, splits=full_graph.splits)
     untrained = {}
-    if get_method(config.method).trained:
+    method = config.load_method()
+    if method.trained:
         settings = config.settings.replace(epochs=0)
         fitted = fit(
-            config.method,
+            method,
             training_graph,
             settings=settings,
             seed=config.seed,

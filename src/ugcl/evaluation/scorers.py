@@ -13,7 +13,6 @@ from ugcl.data.splits import Split
 from ugcl.engine import Fitted, fit
 from ugcl.evaluation.probe import Protocol, Score, linear_probe, predicted_score
 from ugcl.graph import Graph
-from ugcl.methods import get_method
 from ugcl.runs import Run
 from ugcl.typing import Embeddings, Scoring
 
@@ -24,8 +23,7 @@ Scorer = Callable[[Split], Score]
 
 def default_scoring(run: Run, protocol: Scoring | None) -> Scoring:
     """Return the requested protocol; by default predictions of supervised methods, else honest."""
-    supervised = get_method(run.config.method).supervised
-    return protocol or ("predictions" if supervised else "honest")
+    return protocol or ("predictions" if run.config.supervised else "honest")
 
 
 def run_scorer(
@@ -36,7 +34,7 @@ def run_scorer(
     A supervised run has seen labels of its own split, so for any other split it is trained again.
     """
     scoring, seed = default_scoring(run, protocol), run.config.seed
-    if not get_method(run.config.method).supervised:
+    if not run.config.supervised:
         assert scoring != "predictions"
         return partial(probe_score, embeddings, graph, scoring, seed)
     labels, training_split = graph.labels, run.config.split_of(graph)
@@ -57,9 +55,9 @@ def run_scorer(
 
 def _retrain(run: Run, graph: Graph, device: str) -> Fitted:
     """Train the run's method on the graph's split."""
-    config = run.config
-    logger.info("training %s again for another split", config.method)
-    return fit(config.method, graph, settings=config.settings, seed=config.seed, device=device)
+    config, method = run.config, run.config.load_method()
+    logger.info("training %s again for another split", method.name)
+    return fit(method, graph, settings=config.settings, seed=config.seed, device=device)
 
 
 def probe_score(

@@ -1,9 +1,14 @@
+from .from_file import MethodFile as MethodFile
+from .from_file import method_file as method_file
+from .from_package import package_of as package_of
 from .method import Method as Method
 from .method import Shape as Shape
 from .preset import DEFAULT_PRESET as DEFAULT_PRESET
 from .preset import Preset as Preset
 from .registry import METHODS as METHODS
+from .registry import all_methods as all_methods
 from .registry import get_method as get_method
+from .registry import method_reference as method_reference
 from .registry import register as register
 from .settings import Settings as Settings
 from .settings import SSLSettings as SSLSettings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.suggest import unknown
 from ugcl.methods import (
@@ -21,6 +23,13 @@ from ugcl.methods import (
     supervised,
     ugcl,
 )
+from ugcl.methods.from_file import is_path, load_file, loaded_method, method_file
+from ugcl.methods.from_package import (
+    installed_method,
+    installed_methods,
+    installed_names,
+    package_of,
+)
 from ugcl.methods.method import Method
 
 METHODS: dict[str, Method] = {}
@@ -34,13 +43,47 @@ def register(method: Method) -> Method:
     return method
 
 
-def get_method(name: str | Method) -> Method:
-    """Return the method of that name, or raise an error that suggests one."""
+def get_method(name: str | Path | Method) -> Method:
+    """Return a method, or raise an error that suggests one.
+
+    Args:
+        name: a registered name; the path of a Python file with a `METHOD`; a name that an installed
+            package declares as an entry point of `ugcl.methods`; or a method, which is returned.
+    """
     if isinstance(name, Method):
         return name
-    if name in METHODS:
-        return METHODS[name]
-    raise UGCLError(unknown("method", str(name), METHODS))
+    if isinstance(name, str | Path) and is_path(name) and name not in METHODS:
+        return load_file(name, reserved=BUILT_IN)
+    method = named_method(str(name)) or loaded_method(str(name))
+    if method is None:
+        raise UGCLError(unknown("method", str(name), [*METHODS, *installed_names()]))
+    return method
+
+
+def named_method(name: str) -> Method | None:
+    """Return the registered method of that name, or that of a package; None without one."""
+    return METHODS.get(name) or installed_method(name)
+
+
+def all_methods() -> dict[str, Method]:
+    """Return all methods by name: those of this library, registered ones, those of packages.
+
+    A method of a package that cannot be loaded is left out and logged as a warning.
+    """
+    return {**METHODS, **installed_methods(reserved=BUILT_IN), **METHODS}
+
+
+def method_reference(method: Method) -> str:
+    """Return the name or path by which another process finds a method."""
+    if file := method_file(method):
+        return str(file.path)
+    known = method.name in BUILT_IN or package_of(method)
+    if known and named_method(method.name) is method:
+        return method.name
+    raise UGCLError(
+        f"the method '{method.name}' exists in this process only, and a new process cannot find "
+        "it: pass the path of its file"
+    )
 
 
 for _method in (
@@ -51,3 +94,6 @@ for _method in (
     *(raw.METHOD, smooth.METHOD),
 ):
     register(_method)
+
+BUILT_IN = frozenset(METHODS)
+"""Names of the methods of this library, which no other method may have."""

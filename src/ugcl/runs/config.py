@@ -16,8 +16,9 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import DATASETS, GraphFiles, hold_out_edges, load_graph, split_of
 from ugcl.data.splits import Split
 from ugcl.graph import Graph
-from ugcl.methods import Settings, get_method
+from ugcl.methods import Method, Settings, get_method
 from ugcl.methods.params import check_integer
+from ugcl.runs.method import RecordedSettings, find_method, method_fields
 from ugcl.runs.supervision import labels_fingerprint
 from ugcl.typing import SplitKind
 
@@ -44,6 +45,8 @@ class RunConfig:
             `GraphFiles.values` returns them; else empty.
         scope_choice: where n was chosen for the graph: n, rule, reason, and the settings that it
             was chosen for; else empty.
+        method_file: for a method from a file, its absolute path; else "".
+        method_sha256: the SHA-256 of that file, so that a repetition runs the same code; else "".
     """
 
     method: str
@@ -61,10 +64,12 @@ class RunConfig:
     labels: str = ""
     files: dict[str, Any] = field(default_factory=dict)
     scope_choice: dict[str, Any] = field(default_factory=dict)
+    method_file: str = ""
+    method_sha256: str = ""
 
     def __post_init__(self) -> None:
         texts = ("method", "graph", "fingerprint", "preset", "device", "data_root", "split")
-        for name in (*texts, "labels"):
+        for name in (*texts, "labels", "method_file", "method_sha256"):
             if not isinstance(value := getattr(self, name), str):
                 raise UGCLError(f"{name} must be text, not {value!r}")
         if self.files:
@@ -75,6 +80,21 @@ class RunConfig:
             raise UGCLError(
                 f"`hold_out_edges` must be at least 0 and below 1, not {self.hold_out_edges!r}"
             )
+
+    @property
+    def supervised(self) -> bool:
+        """Whether the run learns from labels."""
+        return bool(self.split)
+
+    def load_method(self) -> Method:
+        """Return the run's method, and check that its file has not changed."""
+        return find_method(self.method, self.method_file, self.method_sha256)
+
+    def has_method(self, method: str | Path | Method) -> bool:
+        """Return whether a method, given by name, file or as an object, is the run's."""
+        fields = method_fields(get_method(method))
+        same = ("method", "method_sha256")
+        return all(fields[name] == getattr(self, name) for name in same)
 
     @property
     def graph_files(self) -> GraphFiles | None:
@@ -119,7 +139,7 @@ class RunConfig:
         """Return the configuration with the fingerprint of the graph's training labels."""
         if not self.split:
             return self
-        get_method(self.method).check_labels(graph)
+        self.load_method().check_labels(graph)
         return replace(self, labels=labels_fingerprint(graph, self.split_of(graph)))
 
     def training_graph(self, graph: Graph) -> tuple[Graph, npt.NDArray[np.int64]]:
@@ -142,7 +162,9 @@ class RunConfig:
 
     def to_toml(self) -> str:
         """Return the text of `config.toml`."""
-        values = {**vars(self), "settings": self.settings.values(), "version": __version__}
+        names = dict.fromkeys(("method", "method_file", "method_sha256", *vars(self)))
+        values = {name: getattr(self, name) for name in names}
+        values |= {"settings": self.settings.values(), "version": __version__}
         if not self.hold_out_edges:
             del values["hold_out_edges"]
             if self.split in ("", "own"):
@@ -153,13 +175,20 @@ class RunConfig:
 
     @classmethod
     def read(cls, path: Path) -> RunConfig:
-        """Read a `config.toml`."""
+        """Read a `config.toml`.
+
+        If the method cannot be found, the settings are `RecordedSettings`: the results of the run
+        can be used, and what needs the method raises the error of `load_method`.
+        """
         try:
             values = tomllib.loads(path.read_text(encoding="utf-8"))
             values.pop("version", None)
-            settings_class = get_method(str(values["method"])).settings
-            settings = settings_class.from_values(values["settings"])
-            return cls(**values | {"settings": settings})
+            config = cls(**values | {"settings": RecordedSettings(dict(values["settings"]))})
+            try:
+                method = config.load_method()
+            except UGCLError:
+                return config
+            return replace(config, settings=method.settings.from_values(values["settings"]))
         except FileNotFoundError as error:
             raise UGCLError(
                 f"there is no file {path}: pass the config.toml of a run folder"
@@ -175,12 +204,14 @@ class RunConfig:
         mine, theirs = self.settings.values(), other.settings.values()
         names = set(mine)
         for name in (
-            *("method", "graph", "fingerprint", "seed", "device", "threads"),
+            *("method", "method_sha256", "graph", "fingerprint", "seed", "device", "threads"),
             *("hold_out_edges", "split", "split_seed", "labels", "files"),
         ):
             mine[name], theirs[name] = getattr(self, name), getattr(other, name)
         for name, value in mine.items():
             if value != theirs.get(name):
+                if name == "method_sha256":
+                    return f"another version of the method '{other.method}'"
                 shown = f"`{name}`" if name in names else name
                 return f"{shown} {theirs.get(name)} instead of {value}"
         return None

@@ -8,7 +8,6 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, load_graph
 from ugcl.data.readers.nodes import ExpectedFeatures
 from ugcl.graph import Graph
-from ugcl.methods import get_method
 from ugcl.runs.run import Run
 
 
@@ -30,7 +29,7 @@ def _align_features(graph: Graph, run: Run) -> Graph:
     if expected is None or names is None or expected == names:
         return graph
     if missing := [name for name in expected if name not in set(names)]:
-        if not get_method(run.config.method).inductive:
+        if not run.config.load_method().inductive:
             return graph  # embedding it raises the right error
         raise UGCLError(
             f"{len(missing):,} feature(s) that {run.path} was trained on are missing here "

@@ -15,8 +15,9 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, load_graph
 from ugcl.engine import resolve_device
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, Settings, get_method
+from ugcl.methods import DEFAULT_PRESET, Method, Settings, get_method
 from ugcl.runs.config import RunConfig, graph_name
+from ugcl.runs.method import method_fields
 from ugcl.runs.supervision import split_kind
 from ugcl.selection import Choice, resolve_scope
 from ugcl.typing import SplitKind
@@ -58,7 +59,7 @@ class Prepared:
 def prepare(
     graph: str | GraphFiles,
     *,
-    method: str = "ugcl",
+    method: str | Path | Method = "ugcl",
     preset: str = DEFAULT_PRESET,
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -73,7 +74,7 @@ def prepare(
 
     Args:
         graph: a data set's name, a path, or the files of a graph.
-        method: the method's name.
+        method: the method, its name, or the path of its file.
         preset: the preset whose values hold where `params` has none.
         params: the user's own settings.
         seed: the training seed.
@@ -84,11 +85,13 @@ def prepare(
         split: for a supervised method, the kind of split; by default the graph's own.
         split_seed: seed of a random split and of the held-out edges.
     """
+    known = get_method(method)
+    fields = method_fields(known)
     loaded = load_graph(graph, data_root)
-    kind = split_kind(method, loaded, split, split_seed, held_out=hold_out_edges > 0)
-    settings = get_method(method).resolve(preset, loaded, params or {})
+    kind = split_kind(known, loaded, split, split_seed, held_out=hold_out_edges > 0)
+    settings = known.resolve(preset, loaded, params or {})
     config = RunConfig(
-        method=method,
+        **fields,
         **_source(graph),
         fingerprint=loaded.fingerprint,
         preset=preset,
@@ -133,8 +136,8 @@ def prepare_again(
         split: the kind of split.
         split_seed: seed of a random split and of the held-out edges.
     """
-    method = get_method(stored.method)
-    values = _changed_values(stored, params)
+    method = stored.load_method()
+    values = _changed_values(stored, method, params)
     settings = method.settings.from_values(values)
     config = replace(
         stored,
@@ -154,7 +157,7 @@ def prepare_again(
     if split is None and graph is None and stored.split and not reseeded:
         split = cast(SplitKind, stored.split)
     held_out = config.hold_out_edges > 0
-    kind = split_kind(stored.method, loaded, split, split_seed, held_out=held_out)
+    kind = split_kind(method, loaded, split, split_seed, held_out=held_out)
     config = replace(config, split=kind).with_labels_of(loaded)
     same = config.fingerprint == stored.fingerprint
     previous = _remaining_choice(stored.scope_choice, params) if same else {}
@@ -166,11 +169,11 @@ def prepare_again(
     return prepared
 
 
-def _changed_values(stored: RunConfig, params: Mapping[str, Any]) -> dict[str, Any]:
+def _changed_values(stored: RunConfig, method: Method, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the stored settings with changes; a readout scope that followed still follows."""
     old = stored.settings.values()
     values = old | dict(params)
-    follows = get_method(stored.method).readout_follows_scope(stored.preset)
+    follows = method.readout_follows_scope(stored.preset)
     followed = "readout_scope" in old and old["scope"] == old["readout_scope"]
     if follows and followed and "readout_scope" not in params:
         values["readout_scope"] = values["scope"]

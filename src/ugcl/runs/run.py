@@ -18,14 +18,15 @@ from safetensors.torch import load_file, save_file
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
-from ugcl._utils.files import atomic, write_csr, write_json, write_npy, write_text
+from ugcl._utils.files import atomic, write_bytes, write_csr, write_json, write_npy, write_text
 from ugcl._utils.suggest import unknown
 from ugcl.engine import resolve_device
 from ugcl.graph import Graph
-from ugcl.methods import Shape, get_method
+from ugcl.methods import Shape, method_file
 from ugcl.methods.models.model import Model
 from ugcl.runs.config import RunConfig
 from ugcl.runs.export import check_ending, write_embeddings
+from ugcl.runs.method import METHOD_COPY
 from ugcl.runs.neighbors import indexed_nearest, nearest
 from ugcl.typing import Embeddings, ScopeName
 
@@ -51,10 +52,11 @@ Neighbor = tuple[int | str, float]
 class Run:
     """A run folder, new or finished.
 
-    Files: `config.toml`, `log.jsonl` (one line for each epoch), `checkpoint.safetensors` (during
-    training), `held_out_edges.npy` (where edges were held out), then `model.safetensors`,
-    `embeddings.npy` (`embeddings.npz` for sparse ones), `predictions.npy` (supervised methods),
-    `nodes.parquet`, `names.json` (names of features and classes) and, last, `metrics.json`.
+    Files: `config.toml`, `method.py` (a copy of a method of the user's own), `log.jsonl` (one line
+    for each epoch), `checkpoint.safetensors` (during training), `held_out_edges.npy` (where edges
+    were held out), then `model.safetensors`, `embeddings.npy` (`embeddings.npz` for sparse ones),
+    `predictions.npy` (supervised methods), `nodes.parquet`, `names.json` (names of features and
+    classes) and, last, `metrics.json`.
 
     Attributes:
         path: the folder.
@@ -78,6 +80,8 @@ class Run:
                 f"cannot make the run folder {path}: {error.strerror}; choose another `out`"
             ) from error
         write_text(path / "config.toml", config.to_toml())
+        if file := method_file(config.load_method()):
+            write_bytes(path / METHOD_COPY, file.source)
         return cls(path, config)
 
     @classmethod
@@ -242,10 +246,11 @@ class Run:
     def model(self, readout_scope: int | ScopeName | None = None) -> Model:
         """Load the trained model on the CPU, with another readout scope where one is given."""
         params = {} if readout_scope is None else {"readout_scope": readout_scope}
+        method = self.config.load_method()
         settings = self.config.settings.replace(**params)
         metrics = self.metrics()
         shape = Shape(metrics["nodes"], metrics["features"], metrics.get("classes", 0))
-        model = get_method(self.config.method).new_model(shape, settings, self.config.seed)
+        model = method.new_model(shape, settings, self.config.seed)
         try:
             model.load_state_dict(load_file(self.path / "model.safetensors"))
         except (OSError, RuntimeError, SafetensorError) as error:
@@ -267,7 +272,7 @@ class Run:
             readout_scope: another readout scope than the run's own; one training serves all.
         """
         num_features = self.metrics()["features"]
-        inductive = get_method(self.config.method).inductive
+        inductive = self.config.load_method().inductive
         if graph.num_features != num_features and inductive:
             raise UGCLError(
                 f"the graph has {graph.num_features:,} features but {self.path} was trained on "

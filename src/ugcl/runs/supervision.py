@@ -9,35 +9,34 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import split_of
 from ugcl.data.splits import Split, has_own_split, random_kind
 from ugcl.graph import Graph
-from ugcl.methods import get_method
+from ugcl.methods import Method
 from ugcl.typing import SplitKind
 
 
 def split_kind(
-    method: str, graph: Graph, split: SplitKind | None, seed: int | None, *, held_out: bool
+    method: Method, graph: Graph, split: SplitKind | None, seed: int | None, *, held_out: bool
 ) -> SplitKind | Literal[""]:
     """Return the kind of split that a method learns from; "" for an unsupervised method.
 
     Args:
-        method: the method's name.
+        method: the method.
         graph: the graph.
         split: the requested kind; by default the graph's own split where it has one and no seed is
             given.
         seed: the requested split seed.
         held_out: whether edges are held out, which uses the same seed.
     """
-    known = get_method(method)
-    if not known.supervised:
+    if not method.supervised:
         advice = "leave it out here, and pass it to ugcl evaluate"
         if split is not None:
-            raise UGCLError(f"{method} learns without labels and has no `split`: {advice}")
+            raise UGCLError(f"{method.name} learns without labels and has no `split`: {advice}")
         if seed is not None and not held_out:
             raise UGCLError(
-                f"`split_seed` has no effect, because {method} learns without labels and no edges "
-                f"are held out: {advice}"
+                f"`split_seed` has no effect, because {method.name} learns without labels and no "
+                f"edges are held out: {advice}"
             )
         return ""
-    known.check_labels(graph)
+    method.check_labels(graph)
     own = has_own_split(graph) and seed is None
     kind = split or ("own" if own else random_kind(graph))
     split_of(graph, kind, None if kind == "own" and held_out else seed)  # raises where impossible

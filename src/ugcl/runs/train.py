@@ -18,7 +18,7 @@ from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_npy, write_text
 from ugcl._utils.provenance import source_commit
 from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
-from ugcl.methods import get_method
+from ugcl.methods import package_of
 from ugcl.runs.preparation import Prepared
 from ugcl.runs.run import HELD_OUT, Run, all_finite
 
@@ -26,7 +26,7 @@ from ugcl.runs.run import HELD_OUT, Run, all_finite
 def open_run(out: str | Path, prepared: Prepared, *, resume: bool = False) -> Run:
     """Create the run folder, or with `resume` open the existing one, which must be the same run."""
     config = prepared.config
-    get_method(config.method).check(prepared.training_graph)
+    config.load_method().check(prepared.training_graph)
     folder = Path(out)
     if not resume or not (folder / "config.toml").is_file():
         return Run.create(folder, config)
@@ -58,7 +58,7 @@ def train_run(run: Run, prepared: Prepared, callbacks: Sequence[Callback] = ()) 
     commit = source_commit()
     started = time.perf_counter()
     fitted = fit(
-        config.method,
+        config.load_method(),
         graph,
         settings=config.settings,
         seed=config.seed,
@@ -87,6 +87,7 @@ def train_run(run: Run, prepared: Prepared, callbacks: Sequence[Callback] = ()) 
 def _metrics(run: Run, prepared: Prepared, fitted: Fitted) -> dict[str, Any]:
     config, graph = run.config, prepared.training_graph
     settings = config.settings.values()
+    package = package_of(fitted.method)
     return {
         "method": config.method,
         "graph": config.graph,
@@ -113,6 +114,7 @@ def _metrics(run: Run, prepared: Prepared, fitted: Fitted) -> dict[str, Any]:
             "ugcl": __version__,
             "torch": torch.__version__,
             "python": platform.python_version(),
+            **({} if package is None else {package.name: package.version}),
         },
     }
 

@@ -17,7 +17,6 @@ from ugcl.data import split_of
 from ugcl.evaluation import evaluate_run
 from ugcl.methods import get_method
 from ugcl.runs import Run
-from ugcl.runs.config import graph_name
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
 from ugcl.study.summary import combined_difference, mean_and_deviation
@@ -36,14 +35,13 @@ def protocols_of(method: str) -> tuple[Scoring, ...]:
 def accuracy_study(plan: Plan) -> dict[str, Any]:
     """Train the runs of a plan and score each by each protocol, on one split and on many."""
     check_writable(plan.out)
-    graph, method = graph_name(plan.graph), plan.method
-    header = {"graph": graph, "method": method}
+    header = plan.header
     stored = read_result(plan.out, header, fields=("commands", "rows"), row_fields=ROW_FIELDS)
     rows: list[dict[str, Any]] = stored["rows"] if stored else []
     result = {
         "commands": plan.commands(stored),
         **header,
-        "published": published_accuracy(method, graph),
+        "published": published_accuracy(header["method"], header["graph"]),
         "summary": _summary(rows),
         "rows": rows,
     }
@@ -62,7 +60,7 @@ def accuracy_study(plan: Plan) -> dict[str, Any]:
         for row in scored:
             check_fields(plan.out, row, expected)
         done = {row["protocol"] for row in scored}
-        missing = [protocol for protocol in protocols_of(method) if protocol not in done]
+        missing = [protocol for protocol in protocols_of(plan.method) if protocol not in done]
         run = plan.train(variant, seed, prepared) if missing else None
         for protocol in missing:
             if run is None or plan.should_stop():

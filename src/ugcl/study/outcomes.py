@@ -19,7 +19,6 @@ from ugcl.evaluation import Outcomes
 from ugcl.evaluation.classification import control_accuracies, honest_outcomes, random_splits
 from ugcl.graph import Graph
 from ugcl.runs import Run
-from ugcl.runs.config import graph_name
 from ugcl.study.plan import Plan
 from ugcl.study.variant import Variant
 from ugcl.typing import ScopeName
@@ -60,8 +59,7 @@ class ReadoutStudy:
         settings, graph = prepared.config.settings.values(), prepared.graph
         splits = random_splits(graph, plan.splits)
         header = {
-            "graph": graph_name(plan.graph),
-            "method": plan.method,
+            **plan.header,
             "variant": str(variant),
             "splits": plan.splits,
             "settings": settings,

@@ -18,7 +18,6 @@ from ugcl.evaluation import Outcomes
 from ugcl.evaluation.classification import control_accuracies, honest_outcomes, random_splits
 from ugcl.evaluation.comparison import embeddings_of
 from ugcl.runs import Run
-from ugcl.runs.config import graph_name
 from ugcl.study.plan import Plan
 from ugcl.study.summary import combined_difference, mean_and_deviation
 from ugcl.study.variant import Variant
@@ -33,8 +32,7 @@ def paired_study(plan: Plan, against: Variant) -> dict[str, Any]:
     check_writable(plan.out)
     plan.require_embeddings()
     header = {
-        "graph": graph_name(plan.graph),
-        "method": plan.method,
+        **plan.header,
         "against": str(against),
         "splits": plan.splits,
     }

@@ -9,8 +9,9 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl.engine import Callback
-from ugcl.methods import DEFAULT_PRESET, get_method
+from ugcl.methods import DEFAULT_PRESET, Method, get_method, method_file
 from ugcl.runs import Prepared, Run, open_run, prepare, train_run
+from ugcl.runs.config import graph_name
 from ugcl.study.variant import Variant
 
 
@@ -22,7 +23,7 @@ class Plan:
         graph: a data set's name or a path.
         out: the JSON file of the result, written after every score.
         runs: the folder of the run folders.
-        method: the method's name.
+        method: the method's name, or the path of its file.
         variants: presets, with settings that differ from them.
         seeds: number of training seeds, from 0.
         splits: number of random splits that each run is scored on.
@@ -48,6 +49,20 @@ class Plan:
     callbacks: Callable[[str], Sequence[Callback]] = lambda title: ()
     should_stop: Callable[[], bool] = lambda: False
 
+    @property
+    def known_method(self) -> Method:
+        """The method."""
+        return get_method(self.method)
+
+    @property
+    def header(self) -> dict[str, str]:
+        """The fields that a result has of the graph and the method."""
+        method = self.known_method
+        header = {"graph": graph_name(self.graph), "method": method.name}
+        if file := method_file(method):
+            header["method_sha256"] = file.sha256
+        return header
+
     def prepare(self, variant: Variant, seed: int) -> Prepared:
         """Load the graph and resolve the settings of a run."""
         return prepare(
@@ -66,14 +81,14 @@ class Plan:
         if self.should_stop():
             return None
         prepared = prepared or self.prepare(variant, seed)
-        folder = self.runs / f"{self.method}-{variant}-{seed}".replace(":", "+")
+        folder = self.runs / f"{self.known_method.name}-{variant}-{seed}".replace(":", "+")
         run = open_run(folder, prepared, resume=True)
         train_run(run, prepared, self.callbacks(self.title(variant, seed)))
         return run if run.finished and not self.should_stop() else None
 
     def require_embeddings(self, *, readout_scope: bool = False) -> None:
         """Refuse a supervised method and, where it is needed, a method without a readout scope."""
-        method = get_method(self.method)
+        method = self.known_method
         if method.supervised:
             raise UGCLError(
                 f"this study probes embeddings on many splits, but {method.name} learns from "
@@ -87,7 +102,7 @@ class Plan:
 
     def title(self, variant: Variant, seed: int) -> str:
         """Return the title of a run in progress messages."""
-        return f"{self.method} on {self.graph}, {variant}, seed {seed}"
+        return f"{self.known_method.name} on {self.graph}, {variant}, seed {seed}"
 
     def commands(self, stored: Mapping[str, Any] | None) -> list[str]:
         """Return the commands of the stored result, with this one."""

@@ -80,7 +80,8 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
         schema = pa.schema([(name, pa.null()) for name in names])
     else:
         full_lines = start if complete else start[: start.rfind(b"\n") + 1]
-        schema = parse_csv(pa.BufferReader(full_lines), pyarrow.csv.ConvertOptions()).schema
+        sample = pa.BufferReader(_in_arrow_memory(full_lines))
+        schema = parse_csv(sample, pyarrow.csv.ConvertOptions()).schema
 
     def load(columns: list[str], text: bool) -> pa.Table:
         if empty:
@@ -100,6 +101,17 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
         while start.count(b"\n") < 2 and (more := stream.read(SAMPLE)):
             start += more
         return start, not stream.read(1)
+
+
+def _in_arrow_memory(data: bytes) -> pa.Buffer:
+    """Copy bytes into memory that Arrow owns.
+
+    Arrow's worker threads may release what they read after `read_csv` has returned. To release
+    memory of Python they need its global lock, and abort the process while Python shuts down.
+    """
+    stream = pa.BufferOutputStream()
+    stream.write(data)
+    return stream.getvalue()
 
 
 def _is_row(line: str) -> bool:
