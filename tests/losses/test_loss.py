@@ -143,6 +143,7 @@ def test_a_loss_has_to_define_the_loss_of_a_pair() -> None:
 def test_all_negatives_need_no_sample() -> None:
     rng = np.random.default_rng(0)
     assert sample_negatives("all", torch.zeros(5, 2), rng) is None
+    assert sample_negatives(6, torch.zeros(5, 2), rng) is None
     assert rng.random() == np.random.default_rng(0).random()
 
 

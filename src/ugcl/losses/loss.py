@@ -97,8 +97,8 @@ class Loss(nn.Module, ABC):
 def sample_negatives(
     count: int | Literal["all"], patch: Tensor, rng: np.random.Generator
 ) -> Tensor | None:
-    """Sample the rows that all nodes share as negatives; None for all rows."""
-    if count == "all":
+    """Sample the rows that all nodes share as negatives; None for all rows, or if there are few."""
+    if count == "all" or count >= patch.shape[0]:
         return None
     rows = rng.choice(patch.shape[0], count, replace=False, shuffle=False)
     return torch.from_numpy(rows).to(patch.device)

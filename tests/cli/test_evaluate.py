@@ -40,7 +40,7 @@ def ugcl(*arguments: object) -> int:
     return main([str(argument) for argument in arguments])
 
 
-def test_the_configuration_holds_the_share_and_the_seed_and_repeats_the_bits(
+def test_the_configuration_has_the_fraction_and_the_seed_and_repeats_the_bits(
     large_file: Path, tmp_path: Path
 ) -> None:
     run = run_of(large_file, tmp_path / "run", hold_out_edges=0.3, split_seed=2)
@@ -64,12 +64,12 @@ def test_a_run_cannot_go_on_with_other_held_out_edges(
     assert "cannot be resumed with hold_out_edges 0.4 instead of 0.3" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("share", ["0", "1", "-0.1", "some", "nan"])
-def test_a_share_that_is_none_is_refused(
-    share: str, large_file: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("fraction", ["0", "1", "-0.1", "some", "nan"])
+def test_an_invalid_fraction_of_held_out_edges_is_refused(
+    fraction: str, large_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = large_file.parent / "run"
-    assert ugcl("train", large_file, "--hold-out-edges", share, "--out", out) == 2
+    assert ugcl("train", large_file, "--hold-out-edges", fraction, "--out", out) == 2
     assert "--hold-out-edges must be " in capsys.readouterr().err
     assert not out.exists()
 
