@@ -8,52 +8,8 @@ import pytest
 
 from ugcl.methods import from_file, from_package
 
-SOURCE = """
-from __future__ import annotations
-
-from dataclasses import dataclass
-
-import torch
-
-from ugcl import losses, nn, views
-from ugcl.methods import Method, Preset
-from ugcl.methods.params import temperature
-from ugcl.methods.parts import Parts
-from ugcl.methods.settings import AugmentationSettings
-
-
-@dataclass(frozen=True)
-class MixSettings(AugmentationSettings):
-    temperature: float = temperature()
-
-
-def build(num_features: int, settings: MixSettings, generator: torch.Generator) -> Parts:
-    return Parts(
-        views=views.RandomAugmentation(
-            drop_edges=settings.drop_edges,
-            mask_features=settings.mask_features,
-            self_loops=settings.self_loops,
-        ),
-        encoder=nn.GCN(num_features, settings.hidden, generator),
-        loss=losses.CosineContrast(settings.temperature, negatives=16),
-    )
-
-
-VALUES = {
-    **{"epochs": 20, "lr": 0.0005, "patience": 0, "weight_decay": 0.0, "temperature": 0.5},
-    **{"scope": 2, "readout": "mean", "hidden": 256, "self_loops": 1.0, "feature_scaling": "l2"},
-    **{"drop_edges_1": 0.2, "drop_edges_2": 0.4, "mask_features_1": 0.3, "mask_features_2": 0.2},
-}
-METHOD = Method(
-    name="mix",
-    scope="A^n, in the other view",
-    paper="an example",
-    settings=MixSettings,
-    presets={"fast": Preset("not tuned", VALUES, graphs={}, ours={"default": frozenset(VALUES)})},
-    build=build,
-)
-"""
-"""The file of a method 'mix', the one of `examples/add_a_method.py` with fewer negatives."""
+SOURCE = (Path(__file__).parents[1] / "examples/add_a_method.py").read_text("utf-8")
+"""The file of a method 'mix'."""
 
 PARAMS = {"hidden": 8, "epochs": 3}
 """Settings that make it fast."""
