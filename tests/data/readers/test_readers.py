@@ -926,13 +926,23 @@ def test_mixed_labels_are_text() -> None:
     assert graph.class_names == ("1", "a")
 
 
-def test_a_long_header_and_late_text(tmp_path: Path) -> None:
-    width = 200_000
+def test_a_header_longer_than_the_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ugcl.data.readers.text.SAMPLE", 2**12)
+    width = 2_000
     header = ",".join(["id", *(f"x{i}" for i in range(width))])
     rows = [",".join([str(i), *("1" for _ in range(width))]) for i in range(3)]
     (tmp_path / "f.csv").write_text("\n".join([header, *rows]) + "\n")
+    assert len(header) > 2**12
     assert read_graph(TRIANGLE, tmp_path / "f.csv").num_features == width
-    late = "id,flag\n" + "".join(f"{i},true\n" for i in range(150_000)) + "150000,maybe\n"
+
+
+def test_text_in_a_boolean_column_after_the_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ugcl.data.readers.text.SAMPLE", 2**12)
+    late = "id,flag\n" + "".join(f"{i},true\n" for i in range(1_000)) + "1000,maybe\n"
     (tmp_path / "late.csv").write_text(late)
     with pytest.raises(UGCLError, match=r"late\.csv cannot be read"):
         read_graph(TRIANGLE, tmp_path / "late.csv")
