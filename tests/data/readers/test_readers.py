@@ -926,9 +926,7 @@ def test_mixed_labels_are_text() -> None:
     assert graph.class_names == ("1", "a")
 
 
-def test_a_header_longer_than_the_sample(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_header_longer_than_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ugcl.data.readers.text.SAMPLE", 2**12)
     width = 2_000
     header = ",".join(["id", *(f"x{i}" for i in range(width))])
