@@ -55,7 +55,7 @@ def test_memory_is_about_what_training_takes(nodes: int | None, tmp_path: Path) 
     settings, _ = resolve_settings("ugcl", graph, "fast", params)
     assert isinstance(settings, TrainingSettings)
     measured = in_fresh_process(
-        "train", graph=name, preset="fast", params=params, threads=1, then_embed=True
+        "train", graph=name, preset="fast", params=params, threads=1, steps=2, then_embed=True
     )["peak_bytes"]
     if measured is None:
         pytest.skip("this system does not tell how much memory a process held")
