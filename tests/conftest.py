@@ -65,6 +65,14 @@ def graph_file(tmp_path: Path, graph: Graph) -> Path:
 
 
 @pytest.fixture
+def large_file(tmp_path: Path) -> Path:
+    """A graph of 90 nodes, enough to hold edges out."""
+    path = tmp_path / "large.npz"
+    make_graph(90, classes=2).save(path)
+    return path
+
+
+@pytest.fixture
 def raw_data() -> Callable[[str], Path]:
     """The data root that holds a real data set's raw file, or a skip that says what is missing."""
 

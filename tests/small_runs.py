@@ -19,3 +19,9 @@ def trained_run(
     run = open_run(out, prepared)
     train_run(run, prepared)
     return run
+
+
+def small_run(file: Path, out: Path, method: str = "ugcl", **arguments: Any) -> Run:
+    """Train a small run of a method; the arguments are those of `prepare`."""
+    params = {"epochs": 5, "hidden": 8} if method in ("ugcl", "gcn", "mlp") else {}
+    return trained_run(file, out, **{"params": params, "method": method, **arguments})
