@@ -23,6 +23,7 @@ from ugcl.scope import Power, WholeGraph
 from ugcl.views import sample_nodes
 
 PRESETS = tuple(METHODS["ugcl"].presets)
+UGCL_FAMILY = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
 
 
 def settings_of(preset: str, graph: Graph, **params: Any) -> UGCLSettings:
@@ -143,9 +144,6 @@ def test_the_context_encoder_has_its_own_weights(graph: Graph) -> None:
     )
     assert model.context_encoder is not None
     assert not torch.equal(model.encoder.weight, model.context_encoder.weight)
-
-
-UGCL_FAMILY = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
 
 
 @pytest.mark.parametrize("preset", METHODS["ugcl"].presets)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from small_runs import small_run
+from conftest import make_graph
+from small_runs import assert_same_bits, small_run, trained_run
+from ugcl import UGCLError
 from ugcl.data import hold_out_edges
-from ugcl.runs import prepare, prepare_again
+from ugcl.runs import Prepared, RunConfig, open_run, prepare, prepare_again, train_run
 
+SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 30, "lr": 0.01}
 WALKS: dict[str, Any] = {"epochs": 1, "hidden": 8}
+
+
+trained = partial(trained_run, params=SMALL)
+
+
+def prepared_run(file: Path, **params: Any) -> Prepared:
+    return prepare(str(file), params=SMALL | params)
 
 
 def test_held_out_edges_are_not_seen_in_training(large_file: Path, tmp_path: Path) -> None:
@@ -58,3 +70,30 @@ def test_the_graphs_own_split_goes_with_any_seed_of_held_out_edges(large_file: P
     assert (prepared.config.split, prepared.config.split_seed) == ("own", 4)
     expected = hold_out_edges(prepared.graph, 0.2, 4)[1]
     np.testing.assert_array_equal(prepared.held_out, expected)
+
+
+def test_a_configuration_repeats_its_run_bit_for_bit(graph_file: Path, tmp_path: Path) -> None:
+    few = SMALL | {"epochs": 3}  # two threads wait for each other where other tests use the cores
+    first = trained(graph_file, tmp_path / "first", params=few, seed=5, threads=2)
+    prepared = prepare_again(RunConfig.read(first.path / "config.toml"), {})
+    second = open_run(tmp_path / "second", prepared)
+    train_run(second, prepared)
+    assert_same_bits(first.path, second.path)
+
+
+def test_config_that_does_not_fit_the_graph_is_an_error(graph_file: Path, tmp_path: Path) -> None:
+    run = trained(graph_file, tmp_path / "run")
+    make_graph(20).save(tmp_path / "smaller.npz")
+    with pytest.raises(UGCLError, match="stored configuration does not fit this graph: `sample`"):
+        prepare_again(run.config, {}, graph=str(tmp_path / "smaller.npz"))
+    with pytest.raises(UGCLError, match="`sample` 50 is more than the 40 nodes"):
+        prepare_again(run.config, {"sample": 50})
+
+
+def test_a_changed_scope_takes_the_readout_along_if_they_were_equal(graph_file: Path) -> None:
+    def changed(**params: int) -> dict[str, Any]:
+        config = prepared_run(graph_file, **params).config
+        return prepare_again(config, {"scope": 7}).config.settings.values()
+
+    assert changed(scope=3)["readout_scope"] == 7
+    assert changed(scope=3, readout_scope=9)["readout_scope"] == 9
