@@ -18,7 +18,6 @@ from ugcl.runs import Prepared, RunConfig, open_run, prepare, prepare_again, tra
 SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 30, "lr": 0.01}
 WALKS: dict[str, Any] = {"epochs": 1, "hidden": 8}
 
-
 trained = partial(trained_run, params=SMALL)
 
 
