@@ -158,6 +158,7 @@ def test_features_that_differ_by_rounding_are_uninformative() -> None:
     assert "fewer than two features" in choose_scope(Graph.from_edges(ring, along)).why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "near"), [("cora", range(7, 17)), ("amazon-photo", range(1, 3))])
 def test_the_choice_on_real_graphs(
     name: str, near: range, real_graph: Callable[[str], Graph]

@@ -46,6 +46,7 @@ def test_halves_share_neither_columns_nor_nodes() -> None:
     assert sample_split(two, 0, 0).visible.sum() == 1
 
 
+@pytest.mark.slow
 def test_choice_hardly_depends_on_the_seed() -> None:
     readouts = Readouts(load_graph("citeseer"))
     chosen = [one_standard_error_rule(masked_features(readouts, seed))[1] for seed in range(3)]
