@@ -1,16 +1,20 @@
-# make demo    train on CiteSeer, which is part of the package, and evaluate the run
-# make test    run the tests
-# make check   everything that CI runs: lint, wheel, test
-# make format  let ruff fix what it can
-# make bench   measure time and memory into results/bench.jsonl; ten minutes on an idle machine
-# make clean   remove .venv/, builds and caches
+# make demo       train on CiteSeer, which is part of the package, and evaluate the run
+# make test       run all tests, on all cores
+# make test-fast  run the tests that are not marked slow
+# make check      everything that CI runs: lint, wheel, test
+# make format     let ruff fix what it can
+# make bench      measure time and memory into results/bench.jsonl; ten minutes on an idle machine
+# make clean      remove .venv/, builds and caches
 # All but clean set up .venv/ first, once.
 
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test check bench lint wheel format clean
+# One process per core, one thread per process; plain `pytest` runs in one process.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+
+.PHONY: demo test test-fast check bench lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo
@@ -25,7 +29,10 @@ demo: $(INSTALLED)
 	@echo "  $(BIN)/ugcl evaluate runs/wide --against runs/demo --splits 20"
 
 test: $(INSTALLED)
-	$(BIN)/pytest
+	$(PYTEST)
+
+test-fast: $(INSTALLED)
+	$(PYTEST) -m "not slow"
 
 check: lint wheel test
 
@@ -55,7 +62,7 @@ format: $(INSTALLED)
 	$(BIN)/ruff format src tests tools examples
 
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov
 
 $(INSTALLED): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

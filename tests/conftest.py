@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from ugcl import Graph, load_graph
 from ugcl.data import DATASETS
+from ugcl.evaluation.controls import SMOOTHING
 
 torch.set_num_threads(1)  # the graphs here are too small for more to help
 settings.register_profile("ugcl", deadline=None, max_examples=50, derandomize=True)
@@ -64,6 +65,14 @@ def graph_file(tmp_path: Path, graph: Graph) -> Path:
 
 
 @pytest.fixture
+def large_file(tmp_path: Path) -> Path:
+    """A graph of 90 nodes, enough to hold edges out."""
+    path = tmp_path / "large.npz"
+    make_graph(90, classes=2).save(path)
+    return path
+
+
+@pytest.fixture
 def raw_data() -> Callable[[str], Path]:
     """The data root that holds a real data set's raw file, or a skip that says what is missing."""
 
@@ -84,6 +93,17 @@ def real_graph(raw_data: Callable[[str], Path]) -> Callable[[str], Graph]:
     return lambda name: load_graph(name, raw_data(DATASETS[name].source.files[0].path))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _few_controls() -> Iterator[None]:
+    """Choose controls among few candidates and on one split; `test_controls.py` has all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SMOOTHING, "smooth", (2, 5))
+        patch.setitem(SMOOTHING, "pca", (0, 5))
+        patch.setattr("ugcl.evaluation.controls.FINALISTS", 2)
+        patch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
+        yield
+
+
 @pytest.fixture(scope="session")
 def _shared_controls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("controls")
@@ -95,11 +115,7 @@ def _own_cache(
     monkeypatch: pytest.MonkeyPatch,
     _shared_controls: Path,
 ) -> None:
-    """No test reads or writes the user's cache.
-
-    For speed all share the scores of the controls, which are chosen on one split, not on four.
-    """
-    monkeypatch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
+    """No test reads or writes the user's cache; for speed all share the scores of controls."""
     cache = tmp_path_factory.mktemp("cache")
     (cache / "ugcl").mkdir()
     (cache / "ugcl/controls").symlink_to(_shared_controls)
@@ -121,7 +137,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _keep_threads() -> object:
+def _keep_threads() -> Iterator[None]:
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from scipy.sparse.csgraph import connected_components
 from torch.nn import functional
 
 import reference
@@ -130,6 +131,18 @@ def scaled_features(graph: Graph, settings: SSLSettings) -> np.ndarray:
     scaled = scale_features(graph.features, settings.feature_scaling)
     features: np.ndarray = (scaled.toarray() if sp.issparse(scaled) else scaled).astype(float)
     return features
+
+
+def component_limit(edges: np.ndarray, hidden: np.ndarray) -> np.ndarray:
+    """sqrt(d_i) sum_j sqrt(d_j) h_j / sum_j d_j over j in i's component, d counting self-loops."""
+    degree = edges.sum(axis=1) + 1
+    _, labels = connected_components(edges)
+    rows = np.empty_like(hidden)
+    for i in range(len(edges)):
+        same = labels == labels[i]
+        root = np.sqrt(degree[same])
+        rows[i] = np.sqrt(degree[i]) * (root @ hidden[same]) / degree[same].sum()
+    return rows
 
 
 def a_and_x(graph: Graph, model: SSLModel) -> tuple[torch.Tensor, torch.Tensor]:

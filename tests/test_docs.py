@@ -6,13 +6,16 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+import openTSNE
 import pytest
 
 import collect
 import make_tables
+import ugcl
 from collect import RESULTS, Record, put_record, read_records
 from ugcl.cli import main
 from ugcl.methods import METHODS
@@ -26,7 +29,16 @@ def snippets(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"^```(python|console)\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
 
 
+@pytest.fixture
+def _short_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten what no option shortens: the maps of reports and `ugcl scope --deep`."""
+    tsne = partial(openTSNE.TSNE, early_exaggeration_iter=10, n_iter=10)
+    monkeypatch.setattr(openTSNE, "TSNE", tsne)
+    monkeypatch.setattr("ugcl.study.trained_criteria.fit", partial(ugcl.fit, epochs=2, hidden=64))
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("_short_training")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_snippets_run_in_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

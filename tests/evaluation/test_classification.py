@@ -118,6 +118,7 @@ def test_two_runs_are_compared_on_the_same_splits(graph_file: Path, tmp_path: Pa
         evaluate_run(first, against=other)
 
 
+@pytest.mark.slow
 def test_controls_are_scored_once_for_a_graph(
     graph_file: Path,
     tmp_path: Path,

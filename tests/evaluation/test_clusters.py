@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +11,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import make_graph
+from small_runs import small_run
+from ugcl import Graph, UGCLError
+from ugcl.evaluation import evaluate_clusters
 from ugcl.evaluation.clusters import cluster_agreement, cluster_score
 
 partitions = st.integers(2, 25).flatmap(
@@ -78,3 +85,44 @@ def test_one_seed_gives_one_result_and_the_tightest_start_counts() -> None:
     single = [cluster_score(rows, labels, starts=1, seed=seed) for seed in range(6)]
     assert one.values in [score.values for score in single]
     assert single[0].deviations == {"nmi": 0, "ari": 0, "accuracy": 0}
+
+
+def test_clusters_are_those_of_the_embeddings(large_file: Path, tmp_path: Path) -> None:
+    run = small_run(large_file, tmp_path / "run")
+    graph = run.config.load_graph()
+    assert graph.labels is not None
+    found = evaluate_clusters(run, starts=3, seed=2)
+    assert found.score == cluster_score(run.embeddings(), graph.labels, starts=3, seed=2)
+    assert found.clusters == 2
+    raw = cluster_score(graph.features, graph.labels, starts=3, seed=2)
+    assert found.controls["raw"] == raw
+
+
+def test_a_graph_without_labels_has_no_clusters_to_compare(tmp_path: Path) -> None:
+    path = tmp_path / "plain.npz"
+    make_graph(30, labels=None, splits={}).save(path)
+    with pytest.raises(UGCLError, match=r"the graph has fewer than 2: pass the same graph with"):
+        evaluate_clusters(small_run(path, tmp_path / "run"))
+
+
+@pytest.mark.parametrize(("starts", "seed"), [(0, 0), (2, -1), (1.5, 0)])
+def test_invalid_starts_and_seeds_are_errors(
+    starts: Any, seed: Any, large_file: Path, tmp_path: Path
+) -> None:
+    run = small_run(large_file, tmp_path / "run", "raw")
+    with pytest.raises(UGCLError, match="must be an integer of at least"):
+        evaluate_clusters(run, starts=starts, seed=seed)
+
+
+def test_a_graph_without_edges_is_clustered(tmp_path: Path) -> None:
+    path = tmp_path / "no-edges.npz"
+    Graph.from_edges([], np.eye(6), labels=np.arange(6) % 2).save(path)
+    found = evaluate_clusters(small_run(path, tmp_path / "run", "raw"), starts=2)
+    assert found.controls["smooth"] == found.controls["raw"]
+
+
+def test_fewer_distinct_rows_than_classes_are_clustered(tmp_path: Path) -> None:
+    path = tmp_path / "same.npz"
+    replace(make_graph(30), features=np.ones((30, 2))).save(path)
+    found = evaluate_clusters(small_run(path, tmp_path / "run", "raw"), starts=2)
+    assert found.score.values["nmi"] == 0

@@ -9,7 +9,16 @@ from conftest import make_graph
 from ugcl.data import sbm_graph
 from ugcl.data.splits import resplits, selection_split
 from ugcl.evaluation import CONTROLS, Candidate, FeatureControls
-from ugcl.evaluation.controls import SCALINGS, SMOOTHING, leading, ridge_validation
+from ugcl.evaluation.controls import FINALISTS, SCALINGS, SMOOTHING, leading, ridge_validation
+
+ALL_STEPS = dict(SMOOTHING)
+
+
+@pytest.fixture(autouse=True)
+def _all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    for control, steps in ALL_STEPS.items():
+        monkeypatch.setitem(SMOOTHING, control, steps)
+    monkeypatch.setattr("ugcl.evaluation.controls.FINALISTS", FINALISTS)
 
 
 def dense(matrix: object) -> np.ndarray:
@@ -22,6 +31,7 @@ def test_every_candidate_equals_its_formula(sparse: bool) -> None:
     adjacency = reference.normalised_adjacency(graph.adjacency.toarray(), 2)
     plain = dense(graph.features)
     found = dict(FeatureControls(graph).candidates())
+    assert SMOOTHING["smooth"] == (1, 2, 3, 5, 10, 15, 20)
     assert len(found) == len(SCALINGS) * sum(map(len, SMOOTHING.values()))
     assert {candidate.control for candidate in found} == set(CONTROLS) - {"untrained"}
     for candidate, matrix in found.items():
@@ -109,7 +119,7 @@ def test_the_choice_smooths_the_more_the_noisier_the_features() -> None:
     chosen = []
     for graph in (clear, noisy):
         assert graph.labels is not None
-        redrawn = resplits(graph.labels, selection_split(graph), 3)
+        redrawn = resplits(graph.labels, selection_split(graph), 2)
         chosen.append(FeatureControls(graph).choose(redrawn))
         assert list(chosen[-1]) == ["raw", "smooth", "pca"]
         assert all(candidate.control == name for name, candidate in chosen[-1].items())
@@ -119,7 +129,7 @@ def test_the_choice_smooths_the_more_the_noisier_the_features() -> None:
 def test_the_choice_does_not_see_test_nodes() -> None:
     graph = make_graph(120)
     assert graph.labels is not None
-    redrawn = resplits(graph.labels, dict(graph.splits), 3)
+    redrawn = resplits(graph.labels, dict(graph.splits), 2)
     labels = graph.labels.copy()
     labels[graph.splits["test"]] = np.random.default_rng(0).permutation(
         labels[graph.splits["test"]]

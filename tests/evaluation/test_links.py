@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
+from small_runs import small_run
+from ugcl import UGCLError
+from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.evaluation.links import (
     BLOCK,
     LinkScore,
@@ -95,3 +100,106 @@ def test_what_is_the_same_is_no_gain() -> None:
     gain = score.gain_over(score)
     assert (gain.mean, gain.low, gain.high) == (0.0, 0.0, 0.0)
     assert not gain.clear
+
+
+def test_links_are_scored_on_edges_that_were_not_chosen_on(
+    large_file: Path, tmp_path: Path
+) -> None:
+    run = small_run(large_file, tmp_path / "run", hold_out_edges=0.3)
+    found = evaluate_links(run, seed=4)
+    again = evaluate_links(run, seed=4)
+    assert found.to_json() == again.to_json()
+    assert evaluate_links(run, seed=5).to_json() != found.to_json()
+    held_out = run.held_out()
+    assert sum(found.counts.values()) == len(held_out)
+    assert found.counts["chosen_on"] == round(0.25 * len(held_out))
+    assert found.score.positive.size == found.score.negative.size == found.counts["scored"]
+    similarity = found.score.chosen["similarity"]
+    every = pair_scores(run.embeddings(), held_out, similarity)
+    assert np.isin(found.score.positive.round(9), every.round(9)).all()
+    assert found.score.auc == auc(found.score.positive, found.score.negative)
+    for name, gain in found.gains.items():
+        assert gain.mean == pytest.approx(found.score.auc - found.controls[name].auc)
+
+
+def test_negative_pairs_are_not_edges(large_file: Path, tmp_path: Path) -> None:
+    run = small_run(large_file, tmp_path / "run", "raw", hold_out_edges=0.3)
+    graph = run.config.load_graph()
+    rows = graph.features.toarray()
+    found = evaluate_links(run)
+    dot = found.score.chosen["similarity"] == "dot"
+    lengths = np.ones(90) if dot else np.linalg.norm(rows, axis=1)
+    all_scores = (rows @ rows.T) / np.outer(lengths, lengths)
+    free = (graph.adjacency.toarray() == 0) & ~np.eye(90, dtype=bool)
+    taken = all_scores[~free & ~np.eye(90, dtype=bool)]
+    assert found.score.negative.size == found.score.positive.size
+    for score in found.score.negative:
+        assert np.abs(all_scores[free] - score).min() < 1e-5
+    assert all(np.abs(taken - score).min() < 1e-5 for score in found.score.positive)
+
+
+def test_too_few_held_out_edges_are_an_error(large_file: Path, tmp_path: Path) -> None:
+    run = small_run(large_file, tmp_path / "run", "raw", hold_out_edges=0.01)
+    with pytest.raises(
+        UGCLError, match=r"held out \d edges, too few to score: train it again with"
+    ):
+        evaluate_links(run)
+
+
+@pytest.mark.parametrize("damage", [np.arange(6), np.array([[0, 500]]), np.zeros((0, 2), int)])
+def test_damaged_held_out_edges_are_an_error(
+    large_file: Path, tmp_path: Path, damage: np.ndarray
+) -> None:
+    run = small_run(large_file, tmp_path / "run", "raw", hold_out_edges=0.3)
+    np.save(run.path / "held_out_edges.npy", damage)
+    message = (
+        r"held_out_edges\.npy cannot be read \(it holds other edges than config\.toml says\): "
+    )
+    with pytest.raises(UGCLError, match=message):
+        evaluate_links(run)
+
+
+def test_unfinished_run_is_an_error(large_file: Path, tmp_path: Path) -> None:
+    one, other = (
+        small_run(large_file, tmp_path / m, m, hold_out_edges=0.3) for m in ("raw", "ugcl")
+    )
+    for file in ("held_out_edges.npy", "metrics.json"):
+        (other.path / file).unlink()
+    with pytest.raises(UGCLError, match=r"is not finished: resume it \(ugcl train"):
+        evaluate_links(one, against=other)
+
+
+def test_run_without_held_out_edges_is_an_error(large_file: Path, tmp_path: Path) -> None:
+    run = small_run(large_file, tmp_path / "run")
+    message = r"trained on all edges, so links cannot .* again with `hold_out_edges` 0\.1$"
+    with pytest.raises(UGCLError, match=message):
+        evaluate_links(run)
+
+
+def test_runs_that_held_out_other_edges_are_not_compared(large_file: Path, tmp_path: Path) -> None:
+    one, other, without = (
+        small_run(large_file, tmp_path / name, **asked)
+        for name, asked in {
+            "one": {"hold_out_edges": 0.3},
+            "other": {"hold_out_edges": 0.3, "split_seed": 1},
+            "without": {},
+        }.items()
+    )
+    with pytest.raises(UGCLError, match=r"held out other edges than .*same `hold_out_edges` and"):
+        evaluate_links(one, against=other)
+    for task in (evaluate_run, evaluate_clusters):
+        for another in (other, without):
+            with pytest.raises(UGCLError, match="held out other edges than"):
+                task(one, against=another)
+
+
+def test_two_runs_are_compared_on_the_same_pairs(large_file: Path, tmp_path: Path) -> None:
+    one, other = (
+        small_run(large_file, tmp_path / method, method, hold_out_edges=0.3)
+        for method in ("ugcl", "smooth")
+    )
+    found = evaluate_links(one, against=other)
+    assert found.other is not None
+    alone = evaluate_links(other)
+    assert found.other[0].to_json() == alone.score.to_json()
+    assert found.other[1].mean == pytest.approx(found.score.auc - alone.score.auc)

@@ -159,7 +159,8 @@ CHOICES = {
 
 def test_all_choices_of_the_library_are_tested_here() -> None:
     literals = {alias for alias in vars(choices).values() if get_origin(alias) is Literal}
-    assert literals == set(CHOICES.values())
+    others = {choices.Degree, choices.Scoring, choices.SplitKind}
+    assert literals - others == set(CHOICES.values())
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -9,15 +9,21 @@ import torch
 
 import reference
 from conftest import make_graph
+from steps import (
+    model_of,
+    sample_of,
+)
 from ugcl import Graph, load_graph
 from ugcl.bench.naive import naive_loss
 from ugcl.methods import METHODS
 from ugcl.methods.models.ssl import SSLModel
 from ugcl.methods.ugcl import UGCLSettings, build
 from ugcl.nn import plain_formulas
+from ugcl.scope import Power, WholeGraph
 from ugcl.views import sample_nodes
 
 PRESETS = tuple(METHODS["ugcl"].presets)
+UGCL_FAMILY = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
 
 
 def settings_of(preset: str, graph: Graph, **params: Any) -> UGCLSettings:
@@ -138,3 +144,55 @@ def test_the_context_encoder_has_its_own_weights(graph: Graph) -> None:
     )
     assert model.context_encoder is not None
     assert not torch.equal(model.encoder.weight, model.context_encoder.weight)
+
+
+@pytest.mark.parametrize("preset", METHODS["ugcl"].presets)
+@pytest.mark.parametrize("name", UGCL_FAMILY)
+def test_an_ablation_differs_from_ugcl_by_its_one_change_on_every_graph(
+    name: str, preset: str
+) -> None:
+    change = {
+        "ugcl-mean": {"scope": "graph"},
+        "ugcl-smooth": {"scope": 100},
+        "ugcl-no-power": {"scope": 0},
+        "ugcl-no-sample": {"sample": "all"},
+    }.get(name, {})
+    ours, theirs = METHODS[name].presets[preset], METHODS["ugcl"].presets[preset]
+    assert set(ours.graphs) == set(theirs.graphs)
+    for graph in ("", *theirs.graphs):
+        assert ours.values(graph) == {**theirs.values(graph), **change}
+
+
+def test_the_ablations_scopes() -> None:
+    graph = make_graph()
+    expected = {
+        "ugcl-mean": WholeGraph(),
+        "ugcl-smooth": Power(100),
+        "ugcl-no-power": Power(0),
+    }
+    for name, scope in expected.items():
+        model = model_of(name, graph, hidden=4)
+        assert model.scope == scope
+        assert model.readout_scope == scope
+
+
+def test_ugcl_sig_has_no_context_encoder_and_the_other_ablations_have_one() -> None:
+    graph = make_graph()
+    for name in UGCL_FAMILY:
+        model = model_of(name, graph, hidden=4, scope=2)
+        assert (model.context_encoder is None) == (name == "ugcl-sig")
+        assert any(key.startswith("context_encoder") for key in model.state_dict()) == (
+            name != "ugcl-sig"
+        )
+
+
+@pytest.mark.parametrize("preset", METHODS["ugcl"].presets)
+def test_ugcl_no_sample_sees_all_nodes(preset: str) -> None:
+    size = 3100  # more than the presets sample
+    nodes = np.arange(size)
+    features = sp.csr_array((np.ones(size), (nodes, nodes % 7)), shape=(size, 7))
+    graph = Graph.from_edges(np.stack([nodes, (nodes + 1) % size], axis=1), features)
+    for name, seen in (("ugcl", 3000), ("ugcl-no-sample", size)):
+        model = model_of(name, graph, preset=preset, hidden=4, scope=1)
+        (view,) = sample_of(model, graph, 0)[0].views
+        assert view.adjacency.shape == (seen, seen)

@@ -3,12 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
 from conftest import make_graph
-from ugcl.scope import lazy, unit_radius
+from ugcl.scope import lazy, normalised_adjacency, power, unit_radius
+from ugcl.sparse import SparseMatrix
 
 
 def test_unit_radius_scales_each_component_to_spectral_radius_1() -> None:
@@ -35,3 +37,33 @@ def test_the_lazy_matrix_is_the_mean_of_identity_and_adjacency() -> None:
     mean = lazy(matrix)
     np.testing.assert_array_equal(mean.toarray(), [[0.75, 0.125], [0.125, 0.5]])
     assert mean.dtype == np.float32
+
+
+def weighted(seed: int, size: int = 9) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((size, size)) * (rng.random((size, size)) < 0.3), k=1)
+    return upper + upper.T
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(0, 12))
+def test_powers_equal_matrix_powers(seed: int, n: int) -> None:
+    dense = reference.normalised_adjacency(weighted(seed))
+    matrix = SparseMatrix.from_scipy(sp.csr_array(dense), symmetric=True, dtype=torch.float64)
+    hidden = torch.from_numpy(np.random.default_rng(seed).normal(size=(9, 3)))
+    expected = np.linalg.matrix_power(dense, n) @ hidden.numpy()
+    np.testing.assert_allclose(power(matrix, hidden, n), expected, atol=1e-12)
+    np.testing.assert_allclose(lazy(sp.csr_array(dense)).toarray(), (np.eye(9) + dense) / 2)
+
+
+def test_a_lazy_power_does_not_overflow() -> None:
+    adjacency = lazy(normalised_adjacency(make_graph().adjacency))
+    matrix = SparseMatrix.from_scipy(adjacency, symmetric=True)
+    assert adjacency.dtype == np.float32
+    assert torch.isfinite(power(matrix, torch.ones(40, 2), 500)).all()
+
+
+def test_contextual_view_has_gradients() -> None:
+    dense = reference.normalised_adjacency(weighted(0))
+    matrix = SparseMatrix.from_scipy(sp.csr_array(dense), symmetric=True, dtype=torch.float64)
+    hidden = torch.randn(9, 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda h: power(matrix, h, 3), (hidden,))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -53,12 +52,13 @@ def test_steps_have_the_published_probabilities(
     """Each step from t over v to x against `alpha(t, x) w(v, x)`, node by node."""
     adjacency = adjacency_of(LOLLIPOP, weights)
     dense = adjacency.toarray()
-    walker, rng = Walker(adjacency, p, q), np.random.default_rng(0)
+    copies = sp.block_diag([adjacency] * 100, format="csr")  # walks on all copies at once
+    walker, rng = Walker(copies, p, q), np.random.default_rng(0)
+    walks = np.concatenate([walker.walks(12, rng) for _ in range(12)]) % 5
+    steps = np.lib.stride_tricks.sliding_window_view(walks, 3, axis=1).reshape(-1, 3)
     seen: dict[tuple[int, int], Counter[int]] = {}
-    for _ in range(1200):
-        for walk in walker.walks(12, rng).tolist():
-            for (t, v), (_, x) in pairwise(pairwise(walk)):
-                seen.setdefault((t, v), Counter())[x] += 1
+    for (t, v, x), count in zip(*np.unique(steps, axis=0, return_counts=True), strict=True):
+        seen.setdefault((t, v), Counter())[x] += count
     assert len(seen) == 2 * len(LOLLIPOP)
     for (t, v), counts in seen.items():
         factors = [1 / p if x == t else 1 if dense[t, x] else 1 / q for x in range(5)]
@@ -84,7 +84,7 @@ def test_exact_sampling_has_the_same_probabilities(
     weights: list[float] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ugcl.views.walks.PROPOSALS", 0)
-    monkeypatch.setattr("ugcl.views.walks.BLOCK", 2)
+    monkeypatch.setattr("ugcl.views.walks.BLOCK", 7)
     test_steps_have_the_published_probabilities(0.25, 4.0, weights)
 
 

@@ -56,6 +56,7 @@ class MethodCommand(Command):
     def unknown_option(self, ctx: click.Context, name: str) -> str:
         """Return the message for an unknown option, which may be a setting of other methods."""
         setting = name.removeprefix("--").replace("-", "_")
+        methods.get_method(ctx.meta[METHOD]).check_training([setting])
         having = [each for each in methods.all_methods().values() if setting in each.params]
         if not having:
             return super().unknown_option(ctx, name)

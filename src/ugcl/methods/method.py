@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -122,7 +122,7 @@ class Method:
             values.setdefault("readout_scope", values["scope"])
         return self.settings.from_values(values).adapted_to(graph, frozenset(params))
 
-    def check_training(self, params: Mapping[str, Any]) -> None:
+    def check_training(self, params: Collection[str]) -> None:
         """Refuse training settings of a control."""
         training = [field.name for field in fields(TrainingSettings) if field.name in params]
         if training and not self.trained:

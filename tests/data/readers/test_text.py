@@ -1,17 +1,134 @@
-"""Text files: Arrow's threads must hold no memory of Python when the process ends."""
+"""Text tables: separators, headers, comments and encodings."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
+import numpy as np
+import pandas as pd
 import pyarrow.csv
 import pytest
 
+from friends import TRIANGLE, WEIGHTED, entries, expected, names
+from ugcl import UGCLError
+from ugcl.data import read_graph
 from ugcl.data.readers import text
+
+
+def test_edges_without_a_header(tmp_path: Path) -> None:
+    WEIGHTED.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    graph = read_graph(tmp_path / "bare.csv")
+    assert entries(graph) == expected()
+    assert any("has no header" in note for note in graph.notes)
+    assert any("not used: '2'" in note for note in graph.notes)
+    assert entries(read_graph(tmp_path / "bare.csv", weight="2")) == expected(weighted=True)
+
+
+def test_a_text_file_with_comments_as_snap_has_them(tmp_path: Path) -> None:
+    (tmp_path / "snap.txt.gz").write_bytes(
+        gzip.compress(b"# Directed graph\n# FromNodeId\tToNodeId\n0\t11\n11\t12\n0\t12\n")
+    )
+    graph = read_graph(tmp_path / "snap.txt.gz")
+    assert graph.ids is not None
+    assert graph.ids.tolist() == [0, 11, 12]
+    assert graph.num_edges == 3
+
+
+def test_a_named_column_makes_the_first_line_a_header(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("person,friend\nann,bob\n")
+    assert read_graph(tmp_path / "e.csv").num_nodes == 4
+    assert read_graph(tmp_path / "e.csv", source="person", target="friend").num_nodes == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("source, target\n0, 1\n1, 2\n2, 0\n", [0, 1, 2]),
+        ("\n\nsource,target\n0,1\n1,2\n", [0, 1, 2]),
+        ("# c\n\n% d\nsource,target\r\n0,1\r\n1,2\r\n", [0, 1, 2]),
+        (",citing,cited\n0,10,11\n1,11,12\n", [10, 11, 12]),
+        ("id,citing,cited\n0,10,11\n1,11,12\n", [10, 11, 12]),
+        ("class,struct\nstruct,object\nobject,class\n", ["class", "object", "struct"]),
+        ("alice,bob\n12,carol\nbob,carol\n", ["12", "alice", "bob", "carol"]),
+        ("0,1\n1,2\n", [0, 1, 2]),
+        ("\ufeffsource,target\n0,1\n", [0, 1]),
+        ('source;target\n"a, b";c\n', ["a, b", "c"]),
+        ('source,target\n"a\nb",c\n', ["a\nb", "c"]),
+    ],
+)
+def test_edges_in_unusual_notation(tmp_path: Path, text: str, ids: list[Any]) -> None:
+    (tmp_path / "e.csv").write_bytes(text.encode())
+    assert names(read_graph(tmp_path / "e.csv")) == ids
+
+
+def test_columns_by_number_are_no_header(tmp_path: Path) -> None:
+    (tmp_path / "konect.txt").write_text("% sym\n1 2 4 1082008561\n2 3 5 1082008562\n")
+    graph = read_graph(tmp_path / "konect.txt", source="0", target="1", weight="2")
+    assert names(graph) == [1, 2, 3]
+    assert entries(graph)[2, 3] == 5
+    assert entries(read_graph(tmp_path / "konect.txt", weight="2")) == entries(graph)
+
+
+def test_header_that_looks_like_an_edge_has_a_note(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("person,friend\nann,bob\nbob,cem\ncem,ann\n")
+    graph = read_graph(tmp_path / "e.csv")
+    assert any("pass source person and target friend" in note for note in graph.notes)
+    (tmp_path / "e.csv").write_text("ann,bob\nbob,cem\ncem,ann\n")
+    graph = read_graph(tmp_path / "e.csv")
+    assert not any("if it is a header" in note for note in graph.notes)
+
+
+def test_other_encodings_and_objects_are_errors(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_bytes("source,target\nJürgen,Bäcker\n".encode("latin-1"))
+    with pytest.raises(UGCLError, match="save it as UTF-8"):
+        read_graph(tmp_path / "e.csv")
+    np.save(tmp_path / "ids.npy", np.array(["a", "b"], dtype=object), allow_pickle=True)
+    with pytest.raises(UGCLError, match="save it as text or numbers"):
+        read_graph(TRIANGLE, np.eye(3), ids=tmp_path / "ids.npy")
+
+
+def test_the_edge_list_of_networkx(tmp_path: Path) -> None:
+    network = nx.Graph()
+    network.add_edge(0, 1, weight=1, kind=2)
+    network.add_edge(1, 2, weight=1, kind=3)
+    nx.write_edgelist(network, tmp_path / "g.edgelist")
+    assert names(read_graph(tmp_path / "g.edgelist")) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("index", [False, True])
+@pytest.mark.parametrize("width", [2, 5])
+def test_columns_that_pandas_numbers_are_a_header(tmp_path: Path, index: bool, width: int) -> None:
+    features = np.random.default_rng(0).normal(size=(3, width)).astype(np.float32)
+    pd.DataFrame(features).to_csv(tmp_path / "f.csv", index=index)
+    graph = read_graph(TRIANGLE, tmp_path / "f.csv")
+    np.testing.assert_allclose(graph.features, features, rtol=1e-5)
+
+
+def test_a_header_longer_than_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.data.readers.text.SAMPLE", 2**12)
+    width = 2_000
+    header = ",".join(["id", *(f"x{i}" for i in range(width))])
+    rows = [",".join([str(i), *("1" for _ in range(width))]) for i in range(3)]
+    (tmp_path / "f.csv").write_text("\n".join([header, *rows]) + "\n")
+    assert len(header) > 2**12
+    assert read_graph(TRIANGLE, tmp_path / "f.csv").num_features == width
+
+
+def test_text_in_a_boolean_column_after_the_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ugcl.data.readers.text.SAMPLE", 2**12)
+    late = "id,flag\n" + "".join(f"{i},true\n" for i in range(1_000)) + "1000,maybe\n"
+    (tmp_path / "late.csv").write_text(late)
+    with pytest.raises(UGCLError, match=r"late\.csv cannot be read"):
+        read_graph(TRIANGLE, tmp_path / "late.csv")
+
 
 RUNS = 3
 

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ugcl import Graph, load_graph
+from ugcl.bench.child import in_fresh_process
+from ugcl.check import diagnose, estimate_cost
+from ugcl.data import sbm_graph
+from ugcl.engine import resolve_settings
+from ugcl.methods import TrainingSettings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [None, 100_000])
+def test_estimated_memory_is_near_the_measured(nodes: int | None, tmp_path: Path) -> None:
+    """A graph whose parameters are large, and one whose embeddings are."""
+    name = "citeseer"
+    if nodes is not None:
+        name = str(tmp_path / "g.npz")
+        sbm_graph(nodes=nodes, degree=8, features=32).save(name, compressed=False)
+    graph, params = load_graph(name), {"hidden": 256, "scope": 2}
+    settings, _ = resolve_settings("ugcl", graph, "fast", params)
+    assert isinstance(settings, TrainingSettings)
+    measured = in_fresh_process(
+        "train", graph=name, preset="fast", params=params, threads=1, steps=2, then_embed=True
+    )["peak_bytes"]
+    if measured is None:
+        pytest.skip("this system does not tell how much memory a process held")
+    estimate = estimate_cost(graph, "ugcl", settings).memory_bytes
+    assert 0.5 < estimate / measured < 2
+
+
+def test_too_little_memory_skips_the_timing(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.check.cost.available_memory", lambda: 1000)
+    monkeypatch.setattr("ugcl.check.cost._step_seconds", lambda *_: pytest.fail("tried"))
+    cost = diagnose(graph).cost
+    assert cost is not None
+    assert not cost.fits
+    assert cost.seconds is None

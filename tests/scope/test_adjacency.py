@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from ugcl.scope import normalised_adjacency
+
+
+def weighted(seed: int, size: int = 9) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((size, size)) * (rng.random((size, size)) < 0.3), k=1)
+    return upper + upper.T
+
+
+@given(seed=st.integers(0, 1000), self_loops=st.sampled_from([0.5, 1.0, 2.0, 3.0]))
+def test_normalised_adjacency_equals_the_formula(seed: int, self_loops: float) -> None:
+    dense = weighted(seed)
+    result = normalised_adjacency(sp.csr_array(dense), self_loops)
+    assert result.dtype == np.float32
+    expected = reference.normalised_adjacency(dense, self_loops)
+    np.testing.assert_allclose(result.toarray(), expected, atol=1e-6)
+    eigenvalues = np.linalg.eigvalsh(expected)
+    assert eigenvalues.max() == pytest.approx(1)
+    assert eigenvalues.min() > -1
+
+
+def test_without_self_loops_an_isolated_node_has_no_context() -> None:
+    adjacency = sp.csr_array(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0.0]]))
+    result = normalised_adjacency(adjacency, 0).toarray()
+    np.testing.assert_allclose(result, adjacency.toarray())
