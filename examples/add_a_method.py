@@ -1,7 +1,7 @@
-"""A method of your own in one file, trained under two scopes.
+"""A method of your own in one file, trained with two scopes.
 
-`python examples/add_a_method.py` runs it from Python. The command line takes the file in place of a
-name and uses its `METHOD`:
+`python examples/add_a_method.py` trains it from Python. On the command line, pass the file instead
+of a method's name; its variable `METHOD` is used:
 
     ugcl train citeseer --method examples/add_a_method.py --out runs/mine
 """

@@ -1,4 +1,4 @@
-"""GRACE with its own training loop: views, encoder and loss of ugcl in plain PyTorch."""
+"""GRACE in a plain PyTorch training loop, with views, encoder and loss from ugcl."""
 
 from __future__ import annotations
 

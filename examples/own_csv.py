@@ -1,6 +1,6 @@
-"""Your own CSV files: from edges and features to embeddings with your ids, saved as Parquet.
+"""From CSV files of edges and features to embeddings with ids, saved as Parquet.
 
-Without arguments the script writes such files to a temporary folder first.
+Without arguments, the script first writes example files to a temporary folder.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""scikit-learn: node ids to embeddings to classes in a pipeline, with the settings searched."""
+"""scikit-learn pipeline from node ids over embeddings to classes, with a grid search."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """UGCL from scratch: the method of the paper in plain PyTorch, to be read from top to bottom.
 
 Zheng et al., "Unifying Graph Contrastive Learning with Flexible Contextual Scopes", ICDM 2022,
-Section III. Only the data set comes from ugcl; `ugcl.UGCL("paper")` has the same arithmetic.
+Section III. Only the data set comes from ugcl; `ugcl.UGCL("paper")` computes the same.
 """
 
 import argparse
