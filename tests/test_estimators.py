@@ -390,3 +390,16 @@ def test_an_estimator_that_is_not_fitted_says_so(
         kind().embed(graph)
     with pytest.raises(NotFittedError, match=message):
         getattr(kind(), attribute)
+
+
+class Wide(GRACE):
+    """A user's own subclass."""
+
+
+def test_a_subclass_loads_as_itself(graph: Graph, tmp_path: Path) -> None:
+    wide = Wide(hidden=8, projector=8, epochs=1).fit(graph)
+    wide.save(tmp_path / "wide.safetensors")
+    loaded = Wide.load(tmp_path / "wide.safetensors")
+    assert type(loaded) is Wide
+    np.testing.assert_array_equal(loaded.embed(graph), wide.embed(graph))
+    assert type(Embedder.load(tmp_path / "wide.safetensors")) is GRACE

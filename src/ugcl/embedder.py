@@ -146,7 +146,12 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
             device: where to compute; by default the estimator's own.
         """
         fitted, params = load_fitted(path, device)
-        estimator = _new(fitted.method, params | ({} if device is None else {"device": device}))
+        params |= {} if device is None else {"device": device}
+        own = NAMED.get(fitted.method.name)
+        if own is not None and issubclass(cls, own):
+            estimator: Embedder = cls(**params)
+        else:
+            estimator = _new(fitted.method, params)
         if not isinstance(estimator, cls):
             found, wanted = type(estimator).__name__, cls.__name__
             raise UGCLError(f"{path} is of class {found}, not {wanted}: use {found}.load")

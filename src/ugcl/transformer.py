@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from copy import copy
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -24,12 +25,15 @@ _cache: WeakKeyDictionary[Graph, dict[str, tuple[Embedder, Any]]] = WeakKeyDicti
 """The last trainings on each graph, by parameters: fitted estimator and embeddings, so that clones
 of a transformer, as in cross-validation and grid search, train once."""
 
+_lock = threading.Lock()
+
 
 class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """From node ids to embeddings: a step of a scikit-learn pipeline.
 
     `fit` trains on the whole graph, without labels, whichever ids it gets, so no labels leak from
-    one fold into the embeddings of another. Clones with the same parameters share one training.
+    one fold into the embeddings of another. Clones with the same parameters share one training
+    in a process; the workers of `n_jobs` above 1 train once each.
     Settings of the estimator are nested parameters, for example `estimator__hidden`.
 
     Args:
@@ -118,15 +122,18 @@ class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 def _trained(estimator: Embedder, graph: Graph) -> tuple[Embedder, Any]:
     """Return a fitted clone and the embeddings, which are computed once for equal parameters."""
-    key, cached = f"{type(estimator)} {estimator.get_params()}", _cache.setdefault(graph, {})
-    if key not in cached:
+    key = f"{type(estimator)} {estimator.get_params()}"
+    with _lock:
+        cached = _cache.setdefault(graph, {})
+        if key in cached:
+            return cached[key]
         fitted = clone(estimator)
         embeddings = fitted.fit_embed(graph)
         (embeddings.data if sp.issparse(embeddings) else embeddings).flags.writeable = False
         cached[key] = fitted, embeddings
         while len(cached) > 1 and sum(_num_bytes(rows) for _, rows in cached.values()) > MAX_CACHED:
             del cached[next(iter(cached))]
-    return cached[key]
+    return fitted, embeddings
 
 
 def _num_bytes(embeddings: Any) -> int:

@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from commands import fails, ugcl
+from ugcl.cli.command import CommaSeparated
+from ugcl.cli.options import as_options
+from ugcl.data import GraphFiles
+from ugcl.methods import METHODS
+from ugcl.runs.export import WRITERS
 
 
 def test_the_five_mistakes_that_a_newcomer_makes_first(
@@ -85,6 +90,10 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["train", "--dim", "64", "--out", "new"], "there is no option --dim, did you mean --hid"),
         (["train", "--size=64", "--out", "new"], "there is no option --size, did you mean --hidd"),
         (["train", "--ephocs", "6", "--out", "new"], "there is no option --ephocs, did you mean -"),
+        (["train", "x", "--out", "--json"], "Option '--out' needs a value; see ugcl train --help"),
+        (["train", "x", "--out"], "Option '--out' requires an argument; see ugcl train --help"),
+        (["neighbors", "run", "-5"], "there is no option -5 (write -- before an argument that"),
+        (["datasets", "x"], "Got unexpected extra argument (x); see ugcl datasets --help"),
         (["train", "--settings", "fast"], "there is no option --settings, did you mean --preset?"),
         (["bench", "step"], "Missing argument 'GRAPH'; see ugcl bench step --help"),
         (
@@ -131,6 +140,30 @@ def test_every_command_has_help_with_an_example(
     assert f"  ugcl {command}" in examples
     assert "--json" in head
     assert not re.search(r" $", printed, re.MULTILINE)
+
+
+@pytest.mark.parametrize("columns", ["50", "80", "200"])
+def test_short_help_option_and_whole_examples_at_any_width(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert ugcl("embed", "-h") == 0
+    example = "ugcl embed runs/mine --edges later.csv --features later-features.csv --out later.csv"
+    assert f"\n  {example}\n" in capsys.readouterr().out
+
+
+def test_items_of_a_list_may_be_quoted() -> None:
+    columns = ("name", "city, country", 'a "b"')
+    words = as_options(GraphFiles(edges="e.csv", ignore=columns))
+    assert CommaSeparated().convert(words[words.index("--ignore") + 1], None, None) == columns
+
+
+def test_help_names_all_formats_and_presets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ugcl("embed", "--help") == 0
+    shown = capsys.readouterr().out
+    assert all(f"{ending} " in shown or f"{ending}," in shown for ending in WRITERS)
+    assert ugcl("bench", "step", "--help") == 0
+    assert f"<{'|'.join(METHODS['ugcl'].presets)}>" in capsys.readouterr().out
 
 
 def test_without_a_command_the_help_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

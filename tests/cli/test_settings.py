@@ -37,6 +37,17 @@ def test_the_help_of_a_method_adds_its_settings_and_no_others(
     assert f"temperature of the loss (default: {base['temperature']})" in shown
 
 
+def test_the_help_has_the_defaults_of_a_named_data_set(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    values = METHODS["grace"].presets["fast"].values("citeseer")
+    assert values["temperature"] != METHODS["grace"].presets["fast"].base["temperature"]
+    assert ugcl("train", "citeseer", "--method", "grace", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Settings of grace (preset fast for citeseer)" in shown
+    assert f"temperature of the loss (default: {values['temperature']})" in shown
+
+
 def test_help_all_shows_every_option_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert ugcl("train", "--help-all") == 0
     listed = options_of(capsys.readouterr().out)

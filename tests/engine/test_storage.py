@@ -111,6 +111,15 @@ def test_an_incomplete_description_is_an_error(
         load_fitted(path)
 
 
+def test_a_file_that_names_a_python_file_does_not_run_it(path: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    (tmp_path / "evil.py").write_text(f"import pathlib; pathlib.Path({str(mark)!r}).touch()\n")
+    rewrite(path, method=str(tmp_path / "evil.py"))
+    with pytest.raises(UGCLError, match="which is not registered"):
+        load_fitted(path)
+    assert not mark.exists()
+
+
 def test_weights_of_another_shape_are_an_error(path: Path) -> None:
     rewrite(path, shape={"nodes": 40, "features": 13, "classes": 3})
     with pytest.raises(UGCLError, match=r"is damaged: its weights do not fit its settings$"):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from conftest import make_graph
 from own_methods import PARAMS, SOURCE, forget_methods, write_method
@@ -121,6 +122,31 @@ def test_errors_of_a_file(
         assert isinstance(caught.value.__cause__, cause)
     assert not {name for name in set(sys.modules) - modules if name.startswith("ugcl_method")}
     assert get_method(write_method(path)).name == "mix"  # the file was corrected
+
+
+def test_a_file_that_has_changed_is_announced_and_prints_go_to_standard_error(
+    path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.write_text(path.read_text() + "print('hello')\n")
+    method = get_method(path)
+    assert capsys.readouterr() == ("", "hello\n")
+    path.write_text(path.read_text() + "# changed\n")
+    assert get_method(path) is method
+    assert "has changed since it was loaded: restart Python to use it" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["seed", "weight", "out"])
+def test_a_setting_must_not_have_the_name_of_an_option(name: str, path: Path) -> None:
+    text = path.read_text()
+    line = f"    {name}: float = temperature()\n"
+    path.write_text(text.replace("    temperature: float = temperature()\n", line))
+    with pytest.raises(UGCLError, match=f"has a setting '{name}', which is an argument or option"):
+        get_method(path)
+
+
+def test_a_clone_has_the_same_method(path: Path) -> None:
+    method = get_method(path)
+    assert clone(Embedder(method)).method is method
 
 
 def test_errors_of_a_path(tmp_path: Path) -> None:

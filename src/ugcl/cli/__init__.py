@@ -65,9 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         say("ugcl: interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
     except (MemoryError, OSError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise

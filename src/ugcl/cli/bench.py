@@ -8,7 +8,7 @@ from typing import Any
 import rich_click as click
 
 from ugcl import bench as benchmarks
-from ugcl.cli.command import Group, Result, argument, comma_separated, command, integer, option
+from ugcl.cli.command import CommaSeparated, Group, Result, argument, command, integer, option
 from ugcl.cli.options import data_root, use_threads
 from ugcl.cli.output import print_table
 from ugcl.cli.settings import MethodCommand, given
@@ -88,11 +88,11 @@ def load(edges: int, nodes: int) -> Result:
     group=bench,
     examples=("ugcl bench memory cora,pubmed --out memory.json --methods grace,gmi",),
 )
-@argument("graphs", type=comma_separated(), metavar="GRAPH,...", help="data sets' names or files")
+@argument("graphs", type=CommaSeparated(), help="comma-separated names of data sets, or files")
 @option("--out", required=True, metavar="FILE", help="the JSON file to write")
 @option(
     "--methods",
-    type=comma_separated(),
+    type=CommaSeparated(),
     metavar="METHOD,...",
     help="methods (default: all that are trained)",
 )

@@ -38,7 +38,7 @@ class Progress(Callback):
         self.started = self.printed = time.monotonic()
         if sys.stderr.isatty():
             self.bar = RichProgress(
-                TextColumn(self.title, markup=False),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[loss]}"),
@@ -46,7 +46,9 @@ class Progress(Callback):
                 console=Console(stderr=True),
                 auto_refresh=False,
             )
-            self.task = self.bar.add_task("", total=state.epochs, completed=state.epoch, loss="")
+            self.task = self.bar.add_task(
+                self.title, total=state.epochs, completed=state.epoch, loss=""
+            )
             self.bar.start()
 
     def on_epoch_end(self, state: TrainingState) -> None:
@@ -73,7 +75,6 @@ class Progress(Callback):
     def on_fit_end(self, state: TrainingState) -> None:
         """Close the bar."""
         if self.bar is not None:
-            self.bar.refresh()
             self.bar.stop()
 
 

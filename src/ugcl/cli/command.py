@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import csv
 import difflib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 import rich_click as click
 from click import Group as PlainGroup
 
-from ugcl._utils.errors import UGCLError
 from ugcl._utils.suggest import unknown
 from ugcl.cli.output import print_json
 from ugcl.methods import params
@@ -37,6 +37,8 @@ class Result(NamedTuple):
 STYLE = click.RichHelpConfiguration(
     theme="default-slim", text_markup=None, max_width=100, show_arguments=True
 )
+
+CONTEXT = {"rich_help_config": STYLE, "help_option_names": ["-h", "--help"]}
 
 PANELS = ("Arguments", "Options")
 """Panels of the help that come first."""
@@ -72,6 +74,13 @@ class Option(click.RichOption):
         super().__init__(*args, hidden=advanced or attrs.pop("hidden", False), **attrs)
         self.advanced = advanced
 
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Convert a value; another option of the command in its place is an error."""
+        options = {opt for param in ctx.command.get_params(ctx) for opt in param.opts}
+        if isinstance(value, str) and value.startswith("--") and value in options:
+            raise click.BadOptionUsage(self.opts[0], f"Option '{self.opts[0]}' needs a value", ctx)
+        return super().type_cast_value(ctx, value)
+
 
 class Command(click.RichCommand):
     """A command with examples.
@@ -83,7 +92,7 @@ class Command(click.RichCommand):
     context_class = click.RichContext
 
     def __init__(self, *args: Any, examples: Iterable[str] = (), **attrs: Any) -> None:
-        attrs.setdefault("context_settings", {"rich_help_config": STYLE})
+        attrs.setdefault("context_settings", CONTEXT)
         super().__init__(*args, **attrs)
         self.examples = tuple(examples)
 
@@ -99,7 +108,9 @@ class Command(click.RichCommand):
         except click.NoSuchOption as error:
             raise click.UsageError(self.unknown_option(ctx, error.option_name), ctx) from error
         except click.UsageError as error:
-            if "unexpected extra argument" not in error.message:
+            error.ctx = error.ctx or ctx
+            lists = any(isinstance(param.type, CommaSeparated) for param in self.params)
+            if not lists or "unexpected extra argument" not in error.message:
                 raise
             advice = "the items of a list are separated by commas, without spaces"
             raise click.UsageError(f"{error.message.rstrip('.')}: {advice}", ctx) from error
@@ -113,16 +124,14 @@ class Command(click.RichCommand):
         if SYNONYMS.get(name) in options:
             nearest = SYNONYMS[name]
         hint = f", did you mean {nearest}?" if nearest else ""
+        if name[1:2].isdigit():
+            hint = " (write -- before an argument that starts with a minus sign)"
         return f"there is no option {name}{hint}"
 
     def get_help(self, ctx: click.Context) -> str:
-        """Return the help, without spaces at the ends of lines."""
+        """Return the help and the examples."""
         self.panels = [click.RichOptionPanel(name) for name in PANELS]  # rendering fills them
-        return _stripped(super().get_help(ctx))
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples."""
-        _write_examples(self.examples, formatter)
+        return _with_examples(super().get_help(ctx), self.examples)
 
 
 class Group(click.RichGroup):
@@ -142,7 +151,7 @@ class Group(click.RichGroup):
         examples: Iterable[str] = (),
         **attrs: Any,
     ) -> None:
-        attrs.setdefault("context_settings", {"rich_help_config": STYLE})
+        attrs.setdefault("context_settings", CONTEXT)
         super().__init__(*args, **attrs)
         self.lazy, self.examples = dict(lazy or {}), tuple(examples)
 
@@ -172,12 +181,8 @@ class Group(click.RichGroup):
         return super().resolve_command(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
-        """Return the help, without spaces at the ends of lines."""
-        return _stripped(super().get_help(ctx))
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples."""
-        _write_examples(self.examples, formatter)
+        """Return the help and the examples."""
+        return _with_examples(super().get_help(ctx), self.examples)
 
 
 def command(
@@ -239,11 +244,7 @@ class Value(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Parse a value; others are an error that says what it must be."""
-        try:
-            return self.param.parse(value)
-        except (TypeError, ValueError, OverflowError) as error:
-            name = "the value" if param is None else param.opts[0]
-            raise UGCLError(f"{name} must be {self.param.expected}, not {value!r}") from error
+        return self.param.value("the value" if param is None else param.opts[0], value)
 
 
 def integer(minimum: int) -> Value:
@@ -256,23 +257,22 @@ def number(**limits: float) -> Value:
     return Value(params.param_of(params.number("", **limits)))
 
 
-def comma_separated(parse: Callable[[str], Any] = str, expected: str = "") -> Value:
-    """Return the type of a comma-separated list.
+class CommaSeparated(Value):
+    """A comma-separated list; an item with a comma is quoted, as in CSV files.
 
     Args:
         parse: from the text of an item to its value.
         expected: what the items must be, as in " of integers".
     """
 
-    def parse_list(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, str):
-            return tuple(value)
-        items = [item.strip() for item in value.split(",")]
-        if not all(items):
-            raise ValueError
-        return tuple(parse(item) for item in items)
+    def __init__(self, parse: Callable[[str], Any] = str, expected: str = "") -> None:
+        def parse_list(value: Any) -> tuple[Any, ...]:
+            (items,) = csv.reader([value], skipinitialspace=True)
+            if not all(items):
+                raise ValueError
+            return tuple(parse(item.strip()) for item in items)
 
-    return Value(params.Param("", f"a comma-separated list{expected}", parse_list, "A,B,..."))
+        super().__init__(params.Param("", f"a comma-separated list{expected}", parse_list, "A,..."))
 
 
 def _help_all() -> Option:
@@ -292,15 +292,8 @@ def _help_all() -> Option:
     )
 
 
-def _stripped(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.splitlines())
-
-
-def _write_examples(examples: tuple[str, ...], formatter: Any) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    if examples:
-        title = "Example:" if len(examples) == 1 else "Examples:"
-        lines = "\n".join([title, *(f"  {example}" for example in examples)])
-        formatter.write(Padding(Text(lines, overflow="fold"), (0, 0, 1, 0)))
+def _with_examples(text: str, examples: tuple[str, ...]) -> str:
+    """Add examples, which are not wrapped, to a help text; remove spaces at the ends of lines."""
+    title = "Example:" if len(examples) == 1 else "Examples:"
+    lines = [*text.rstrip().splitlines(), "", title, *(f"  {example}" for example in examples)]
+    return "\n".join(line.rstrip() for line in lines)

@@ -53,11 +53,14 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
 def methods(file: str | None) -> Result:
     """List the methods, or describe that of a file and allow runs to use it."""
     from ugcl.methods import all_methods, get_method
-    from ugcl.runs.method import allow
 
-    known = list(all_methods().values()) if file is None else [get_method(file)]
-    for method in known:
-        allow(method)
+    if file is None:
+        known = list(all_methods().values())
+    else:
+        from ugcl.runs.method import allow
+
+        known = [get_method(file)]
+        allow(known[0])
     return Result([_method(method) for method in known], lambda: _print_methods(known))
 
 

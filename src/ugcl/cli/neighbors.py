@@ -10,7 +10,7 @@ from ugcl.cli.output import print_table
 
 @command("neighbors", examples=("ugcl neighbors runs/citeseer 7 -k 10",))
 @run_argument
-@argument("node", metavar="ID", help="the node's id (its number, if it has no other)")
+@argument("node", help="the node's id (its number, if it has no other)")
 @option("-k", type=integer(1), default=10, metavar="K", help="how many (default: 10)")
 @option(
     "--approximate",

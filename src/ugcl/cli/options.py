@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import functools
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
@@ -11,7 +13,7 @@ import rich_click as click
 
 from ugcl import data
 from ugcl._utils.errors import UGCLError
-from ugcl.cli.command import argument, comma_separated, integer, option
+from ugcl.cli.command import CommaSeparated, argument, integer, option
 from ugcl.cli.output import option_name
 from ugcl.typing import SplitKind
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILES = {
-    "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, .npy, .npz",
+    "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, .npy, "
+    ".npz; columns are found by common names, or named by the options that --help-all shows",
     "features": "the nodes' features: .csv, .tsv, .parquet, .jsonl, .npy, .npz, or .json of id -> "
     "list of feature indices; by default structural features are computed from the edges",
     "labels": "the nodes' labels, and perhaps a split: .csv, .tsv, .parquet, .jsonl, .npy",
@@ -37,7 +40,7 @@ COLUMNS = {
     "split": "the column that says train, val or test, in features or labels",
 }
 
-PANEL = "A graph of your own (columns are found by common names where none are given)"
+PANEL = "A graph of your own"
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def graph_file_options(function: F) -> F:
         ),
         option(
             "--ignore",
-            type=comma_separated(),
+            type=CommaSeparated(),
             metavar="COL,...",
             advanced=True,
             panel=PANEL,
@@ -151,15 +154,28 @@ def as_options(graph: str | GraphFiles) -> list[str]:
         if name != "edges" and (value := getattr(graph, name)):
             words += [_option(name), value]
     if graph.ignore:
-        words += ["--ignore", ",".join(graph.ignore)]
+        words += ["--ignore", _joined(graph.ignore)]
     return [*words, *(["--directed"] if graph.directed else [])]
+
+
+def _joined(items: Iterable[str]) -> str:
+    """Return items as a comma-separated list; `CommaSeparated` is the inverse."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(items)
+    return line.getvalue()
 
 
 def _option(name: str) -> str:
     return "--split-column" if name == "split" else option_name(name)
 
 
-run_argument = argument("run", metavar="RUN", help="a finished run folder")
+run_argument = argument("run", help="a finished run folder")
+
+method_option = option(
+    "--method",
+    metavar="NAME",
+    help="a name from ugcl methods, or a Python file with a method (default: ugcl)",
+)
 
 data_root = option(
     "--data-root",

@@ -13,7 +13,7 @@ from ugcl.cli.options import data_root, threads, use_threads
 
 
 @command("report", examples=("ugcl report runs/citeseer --out page.html",))
-@argument("folders", nargs=-1, required=True, metavar="RUN...", help="runs of the same graph")
+@argument("run", nargs=-1, required=True, help="finished run folders of the same graph")
 @option("--out", required=True, metavar="FILE", help="the HTML file to write")
 @option(
     "--splits",
@@ -27,7 +27,7 @@ from ugcl.cli.options import data_root, threads, use_threads
 @threads
 @data_root
 def report(
-    folders: tuple[str, ...],
+    run: tuple[str, ...],
     out: str,
     splits: int,
     labels: str | None,
@@ -42,7 +42,7 @@ def report(
     if file.suffix not in (".html", ".htm"):
         raise UGCLError(f"--out {file} must end in .html")
     check_writable(file)
-    trained = [runs.load_run(path) for path in folders]
+    trained = [runs.load_run(path) for path in run]
     first = trained[0].config
     threads = threads or first.threads
     use_threads(threads)

@@ -42,7 +42,7 @@ class MethodCommand(Command):
         preset = _value_of(args, "--preset") or methods.DEFAULT_PRESET
         fixed = all(param.name != "method" for param in self.params)
         ctx.meta[METHOD] = method.name
-        ctx.meta[SETTINGS] = _options(method, preset, all_shown=fixed or named is not None)
+        ctx.meta[SETTINGS] = _options(method, preset, args, all_shown=fixed or named is not None)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -60,10 +60,11 @@ class MethodCommand(Command):
         having = [each for each in methods.all_methods().values() if setting in each.params]
         if not having:
             return super().unknown_option(ctx, name)
-        return (
-            f"{name} is not a setting of {ctx.meta[METHOD]} but of {', '.join(_families(having))}: "
-            "leave it out, or use another --method"
-        )
+        advice = "leave it out"
+        if any(param.name == "method" for param in self.params):
+            advice += ", or use another --method"
+        others = ", ".join(_families(having))
+        return f"{name} is not a setting of {ctx.meta[METHOD]} but of {others}: {advice}"
 
 
 def given(params: dict[str, Any]) -> dict[str, Any]:
@@ -71,10 +72,17 @@ def given(params: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}
 
 
-def _options(method: Method, preset: str, *, all_shown: bool) -> list[click.Parameter]:
-    """Return the settings of a method as options; their help has the defaults of a preset."""
-    values = method.presets[preset].base if preset in method.presets else {}
-    panel = f"Settings of {method.name} (defaults of the preset {preset})"
+def _options(
+    method: Method, preset: str, args: list[str], *, all_shown: bool
+) -> list[click.Parameter]:
+    """Return the settings of a method as options.
+
+    Their help has the defaults of a preset, for the data set that the arguments name.
+    """
+    known = method.presets.get(preset)
+    graph = next((word.lower() for word in args if known and word.lower() in known.graphs), "")
+    values = known.values(graph) if known else {}
+    panel = f"Settings of {method.name} (preset {preset}{f' for {graph}' if graph else ''})"
     options: list[click.Parameter] = []
     for name, param in method.params.items():
         default = values.get(name, "the scope" if name == "readout_scope" else None)
@@ -87,7 +95,7 @@ def _options(method: Method, preset: str, *, all_shown: bool) -> list[click.Para
                 type=Value(param),
                 metavar=metavar,
                 help=help if default is None else f"{help} (default: {default})",
-                panel=panel if all_shown else None,
+                panel=panel if all_shown or name not in COMMON else None,
                 advanced=not all_shown and name not in COMMON,
             )
         )

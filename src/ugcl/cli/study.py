@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ugcl import study as studies
 from ugcl._utils.errors import UGCLError
-from ugcl.cli.command import Result, argument, comma_separated, command, integer, option
-from ugcl.cli.options import data_root, device, threads
+from ugcl.cli.command import CommaSeparated, Result, argument, command, integer, option
+from ugcl.cli.options import data_root, device, method_option, threads
 from ugcl.cli.output import INTERRUPTED, figure, print_table, say
 from ugcl.methods.params import parse_integer
 from ugcl.typing import ScopeName
 
 if TYPE_CHECKING:
     from ugcl.study import Variant
-
-VARIANT = "PRESET[:NAME=VALUE,...]"
 
 
 def _scope(text: str) -> int | str:
@@ -38,12 +36,13 @@ def _scope(text: str) -> int | str:
 @option(
     "--runs", default="runs/study", metavar="DIR", help="folder of the runs (default: runs/study)"
 )
-@option("--method", default="ugcl", metavar="NAME", help="a method of ugcl methods (default: ugcl)")
+@method_option
 @option(
     "--preset",
     default="fast",
-    metavar=f"{VARIANT},...",
-    help="comma-separated presets, each with changed settings or without (default: fast)",
+    metavar="VARIANT,...",
+    help="comma-separated presets, each alone or with changed settings, as in "
+    "authors:hidden=64,epochs=9 (default: fast)",
 )
 @option("--seeds", type=integer(1), default=5, help="number of seeds (default: 5)")
 @option(
@@ -54,7 +53,7 @@ def _scope(text: str) -> int | str:
 )
 @option(
     "--against",
-    metavar=VARIANT,
+    metavar="VARIANT",
     help="instead compare each with this variant, node by node (honest probe)",
 )
 @option(
@@ -64,7 +63,7 @@ def _scope(text: str) -> int | str:
 )
 @option(
     "--tune-scopes",
-    type=comma_separated(_scope, " of integers of at least 0, 'component' and 'graph'"),
+    type=CommaSeparated(_scope, " of integers of at least 0, 'component' and 'graph'"),
     metavar="SCOPE,...",
     help="instead tune the training scope among these on validation nodes, and separately the "
     "readout scope among the integers; compare with the method's own scopes (honest probe)",
@@ -76,7 +75,7 @@ def study(
     graph: str,
     out: str,
     runs: str,
-    method: str,
+    method: str | None,
     preset: str,
     seeds: int,
     splits: int,
@@ -90,6 +89,7 @@ def study(
     """Train over seeds and variants of the settings and write the scores as JSON."""
     from ugcl.cli.callbacks import Progress, StopOnSignal
 
+    method = method or "ugcl"
     instead = {"--against": against, "--scopes": scopes, "--tune-scopes": tune_scopes}
     if len(chosen := [name for name, value in instead.items() if value is not None]) > 1:
         raise UGCLError(f"{chosen[0]} and {chosen[1]} are two different studies: leave out one")

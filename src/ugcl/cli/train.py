@@ -13,6 +13,7 @@ from ugcl.cli.options import (
     data_root,
     device,
     graph_options,
+    method_option,
     split_options,
     threads,
 )
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 )
 @graph_options
 @option("--out", required=True, metavar="RUN", help="the run folder to write")
-@option("--method", metavar="NAME", help="a method of ugcl methods, or a Python file that has one")
+@method_option
 @option(
     "--preset",
     metavar="NAME",
@@ -121,9 +122,12 @@ def _prepare(
             **common,
         )
     stored = runs.RunConfig.read(Path(source))
-    _check_contradiction("--preset", preset, stored.preset)
+    if preset not in (None, stored.preset):
+        raise _contradiction("--preset", preset, f"'{stored.preset}'")
     if method is not None and not stored.has_method(method):
-        _check_contradiction("--method", method, stored.method)
+        changed = methods.get_method(method).name == stored.method
+        stored_as = f"another version of '{stored.method}'" if changed else f"'{stored.method}'"
+        raise _contradiction("--method", method, stored_as)
     return runs.prepare_again(
         stored,
         given(params),
@@ -135,12 +139,11 @@ def _prepare(
     )
 
 
-def _check_contradiction(name: str, value: str | None, stored: str) -> None:
-    if value not in (None, stored):
-        raise UGCLError(
-            f"{name} {value} contradicts the stored configuration, which has '{stored}': leave it "
-            "out, or start a new run without --config and --resume"
-        )
+def _contradiction(name: str, value: str | None, stored: str) -> UGCLError:
+    return UGCLError(
+        f"{name} {value} contradicts the stored configuration, which has {stored}: leave it out, "
+        "or start a new run without --config and --resume"
+    )
 
 
 def _announce(config: RunConfig, graph: Graph) -> None:

@@ -10,9 +10,9 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
+from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl.graph import Graph
 
@@ -57,7 +57,7 @@ def _save(graph: Graph, path: Path) -> None:
 
 def _digest(files: Sequence[Path]) -> str:
     """Return the hash of everything that the graph depends on."""
-    digest = hashlib.sha256(f"{version('ugcl')} {READER_VERSION}".encode())
+    digest = hashlib.sha256(f"{__version__} {READER_VERSION}".encode())
     for file in files:
         with file.open("rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()

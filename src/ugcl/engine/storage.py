@@ -17,7 +17,9 @@ from ugcl._utils.files import atomic
 from ugcl.engine.callbacks import History
 from ugcl.engine.device import resolve_device
 from ugcl.engine.fitted import Fitted
-from ugcl.methods import Shape, get_method
+from ugcl.methods import Shape
+from ugcl.methods.from_file import loaded_method
+from ugcl.methods.registry import named_method
 from ugcl.selection import Choice
 
 KEY = "ugcl.fitted"
@@ -66,26 +68,26 @@ def load_fitted(path: str | Path, device: str | None = None) -> tuple[Fitted, di
         The model, and the parameters of its estimator.
     """
     about, weights = _read(Path(path))
-    try:
-        method = get_method(str(about.get("method")))
-    except UGCLError as error:
+    name = str(about.get("method"))
+    method = named_method(name) or loaded_method(name)  # never a path: the file may be foreign
+    if method is None:
         raise UGCLError(
-            f"{path} is a model of the method '{about.get('method')}', which is not registered: "
-            "register it first (ugcl.methods.register)"
-        ) from error
+            f"{path} is a model of the method '{name}', which is not registered: register it first "
+            "(ugcl.methods.register), or load its file (ugcl.methods.get_method)"
+        )
     try:
         params, choice = dict(about["params"]), about["scope_choice"]
         settings = method.settings.from_values(about["settings"])
         shape, history = Shape(**about["shape"]), History(**about["history"])
         scope_choice = None if choice is None else _choice(choice)
         plain = {name: about[name] for name in PLAIN}
-    except (KeyError, TypeError, ValueError) as error:
+        where = resolve_device(device or params.get("device", "auto"))
+        model = method.new_model(shape, settings, plain["seed"])
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
         raise UGCLError(
             f"{path} cannot be read ({error}): it is damaged, or use ugcl {about.get('version')}, "
             "which wrote it"
         ) from error
-    where = resolve_device(device or params.get("device", "auto"))
-    model = method.new_model(shape, settings, plain["seed"])
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:

@@ -16,6 +16,7 @@ import numpy as np
 
 import ugcl.evaluation.controls as controls_module
 import ugcl.evaluation.probe as probe_module
+from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_json
 from ugcl.data import splits as splits_module
@@ -124,5 +125,6 @@ def _code() -> str:
     sources = [
         inspect.getsource(module) for module in (controls_module, probe_module, splits_module)
     ]
-    libraries = [version(name) for name in ("ugcl", "numpy", "scipy", "scikit-learn", "torch")]
+    names = ("numpy", "scipy", "scikit-learn", "torch")
+    libraries = [__version__, *(version(name) for name in names)]
     return repr((sources, libraries, RESPLITS))

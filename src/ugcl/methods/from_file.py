@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import logging
 import os
 import re
 import sys
@@ -15,6 +17,8 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl.methods.method import Method
+
+logger = logging.getLogger(__name__)
 
 VARIABLE = "METHOD"
 
@@ -47,18 +51,24 @@ def is_path(name: str | Path) -> bool:
     return name.endswith(".py") or any(mark in name for mark in filter(None, (os.sep, os.altsep)))
 
 
-def load_file(path: str | Path, reserved: Collection[str] = ()) -> Method:
+def load_file(path: str | Path, reserved: Collection[str] = (), sha256: str = "") -> Method:
     """Return the method of a file, which is run once in a process.
 
     Args:
         path: the file.
         reserved: names that the method must not have.
+        sha256: the SHA-256 that the file must have.
     """
     resolved = Path(path).resolve()
     if resolved not in _LOADED:
         file = MethodFile(resolved, _read(Path(path)))
+        if sha256 not in ("", file.sha256):
+            raise UGCLError(f"{path} has just been changed: try again")
         _LOADED[resolved] = file, _load(file, str(path), reserved)
-    return _LOADED[resolved][1]
+    file, method = _LOADED[resolved]
+    if resolved.is_file() and resolved.read_bytes() != file.source:
+        logger.warning("%s has changed since it was loaded: restart Python to use it", path)
+    return method
 
 
 def is_loaded(path: Path) -> bool:
@@ -125,7 +135,8 @@ def _load(file: MethodFile, shown: str, reserved: Collection[str]) -> Method:
     module = module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look there
     try:
-        exec(compile(file.source, str(file.path), "exec"), vars(module))
+        with contextlib.redirect_stdout(sys.stderr):  # standard output is for results
+            exec(compile(file.source, str(file.path), "exec"), vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         advice = "correct the file"

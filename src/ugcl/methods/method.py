@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from ugcl.methods.models.model import Model
     from ugcl.methods.parts import Parts
 
+RESERVED = frozenset(
+    {
+        *("method", "preset", "settings", "params", "graph", "seed", "device", "callbacks"),
+        *("out", "resume", "config", "threads", "data_root", "hold_out_edges", "split_seed"),
+        *("edges", "features", "labels", "ids", "source", "target", "weight", "id", "label"),
+        *("split", "split_column", "ignore", "directed", "json", "help", "help_all"),
+    }
+)
+"""Names that no setting may have: arguments of `fit` and options of `ugcl train`."""
+
 Kind = Literal["contrastive", "unsupervised", "supervised", "control"]
 
 
@@ -72,6 +82,16 @@ class Method:
     inductive: bool = True
     uses_edge_weights: bool = True
     library: str = ""
+
+    def __post_init__(self) -> None:
+        if taken := sorted({field.name for field in fields(self.settings)} & RESERVED):
+            raise UGCLError(
+                f"the method '{self.name}' has a setting '{taken[0]}', which is an argument or "
+                "option of every method: use another name"
+            )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Method:
+        return self  # it is immutable, and is recognised by identity
 
     @property
     def trained(self) -> bool:

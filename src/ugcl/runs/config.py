@@ -16,9 +16,9 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import DATASETS, GraphFiles, hold_out_edges, load_graph, split_of
 from ugcl.data.splits import Split
 from ugcl.graph import Graph
-from ugcl.methods import Method, Settings, get_method
+from ugcl.methods import Method, Settings, get_method, method_file
 from ugcl.methods.params import check_integer
-from ugcl.runs.method import RecordedSettings, find_method, method_fields
+from ugcl.runs.method import RecordedSettings, find_method
 from ugcl.runs.supervision import labels_fingerprint
 from ugcl.typing import SplitKind
 
@@ -92,9 +92,9 @@ class RunConfig:
 
     def has_method(self, method: str | Path | Method) -> bool:
         """Return whether a method, given by name, file or as an object, is the run's."""
-        fields = method_fields(get_method(method))
-        same = ("method", "method_sha256")
-        return all(fields[name] == getattr(self, name) for name in same)
+        known = get_method(method)
+        file = method_file(known)
+        return (known.name, file.sha256 if file else "") == (self.method, self.method_sha256)
 
     @property
     def graph_files(self) -> GraphFiles | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data.cache import user_cache
-from ugcl.methods import Method, Settings, get_method, method_file
-from ugcl.methods.from_file import current_sha256, is_loaded
-from ugcl.methods.registry import named_method
+from ugcl.methods import Method, Settings, method_file
+from ugcl.methods.from_file import current_sha256, is_loaded, load_file
+from ugcl.methods.registry import BUILT_IN, named_method
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ def find_method(name: str, file: str = "", sha256: str = "") -> Method:
                 "register it in Python (ugcl.methods.register)"
             )
         return method
-    advice = f"or set method_file in config.toml to the copy in the run folder, {METHOD_COPY}"
+    advice = f"or set method_file in config.toml to the path of the copy, RUN/{METHOD_COPY}"
     current = current_sha256(Path(file))
     if current is None:
         raise UGCLError(
@@ -109,4 +109,4 @@ def find_method(name: str, file: str = "", sha256: str = "") -> Method:
             f"the run's method is the Python file {file}, which you have not run before: read it, "
             f"then allow it with ugcl methods {file}"
         )
-    return get_method(Path(file))
+    return load_file(file, BUILT_IN, sha256)

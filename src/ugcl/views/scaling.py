@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.preprocessing import normalize
 
 from ugcl.typing import CSRMatrix, Features, FeatureScaling
 
@@ -30,6 +29,8 @@ def scale_features(
     """
     if scaling == "none":
         return features
+    from sklearn.preprocessing import normalize
+
     if scaling == "tfidf":
         weights = idf_weights(features) if idf is None else idf
         features = features @ sp.diags_array(weights, format="csr")
