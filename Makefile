@@ -11,8 +11,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-# One process per core, one thread per process; plain `pytest` runs in one process.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
+# One process per core; tests/conftest.py limits each to one thread.
+PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: demo test test-fast check bench lint wheel format clean
 

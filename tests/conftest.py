@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import os
+
+# Before NumPy is imported. Child processes inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +17,6 @@ from hypothesis import settings
 
 from ugcl import Graph, load_graph
 from ugcl.data import DATASETS
-from ugcl.evaluation.controls import SMOOTHING
 
 torch.set_num_threads(1)  # the graphs here are too small for more to help
 settings.register_profile("ugcl", deadline=None, max_examples=50, derandomize=True)
@@ -93,17 +96,6 @@ def real_graph(raw_data: Callable[[str], Path]) -> Callable[[str], Graph]:
     return lambda name: load_graph(name, raw_data(DATASETS[name].source.files[0].path))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _few_controls() -> Iterator[None]:
-    """Choose controls among few candidates and on one split; `test_controls.py` has all."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(SMOOTHING, "smooth", (2, 5))
-        patch.setitem(SMOOTHING, "pca", (0, 5))
-        patch.setattr("ugcl.evaluation.controls.FINALISTS", 2)
-        patch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
-        yield
-
-
 @pytest.fixture(scope="session")
 def _shared_controls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("controls")
@@ -115,7 +107,11 @@ def _own_cache(
     monkeypatch: pytest.MonkeyPatch,
     _shared_controls: Path,
 ) -> None:
-    """No test reads or writes the user's cache; for speed all share the scores of controls."""
+    """No test reads or writes the user's cache.
+
+    For speed all share the scores of the controls, which are chosen on one split, not on four.
+    """
+    monkeypatch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
     cache = tmp_path_factory.mktemp("cache")
     (cache / "ugcl").mkdir()
     (cache / "ugcl/controls").symlink_to(_shared_controls)

@@ -22,6 +22,7 @@ from ugcl.report.page import page
 def report(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
     folder = tmp_path_factory.mktemp("page")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ugcl.evaluation.control_scores.RESPLITS", 1)
         patch.setenv("XDG_CACHE_HOME", str(folder))
         return gather([made_run(folder)], splits=2)
 
