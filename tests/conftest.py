@@ -119,6 +119,12 @@ def _own_cache(
 
 
 @pytest.fixture(autouse=True)
+def _no_loaded_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Methods that a test loads from files are forgotten after it."""
+    monkeypatch.setattr("ugcl.methods.from_file._LOADED", {})
+
+
+@pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test looks up a host but this one, nor is sent to one by a proxy."""
     look_up = socket.getaddrinfo

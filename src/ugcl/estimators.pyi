@@ -24,7 +24,7 @@ class UGCL(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -102,7 +102,7 @@ class UGCLMean(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -180,7 +180,7 @@ class UGCLSmooth(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -258,7 +258,7 @@ class UGCLSig(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -336,7 +336,7 @@ class UGCLNoSample(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -414,7 +414,7 @@ class UGCLNoPower(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -492,7 +492,7 @@ class GRACE(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -579,7 +579,7 @@ class GMI(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -647,7 +647,7 @@ class DGI(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -702,7 +702,7 @@ class MVGRL(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -769,7 +769,7 @@ class GCA(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -863,7 +863,7 @@ class BGRL(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -946,7 +946,7 @@ class SubGCon(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -1014,7 +1014,7 @@ class GGD(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -1073,7 +1073,7 @@ class CCASSG(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -1256,7 +1256,7 @@ class GAE(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
@@ -1313,7 +1313,7 @@ class VGAE(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder. An integer of at least 1.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One

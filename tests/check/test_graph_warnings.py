@@ -26,6 +26,13 @@ def with_features(features: np.ndarray, **optional: object) -> Graph:
     return Graph(make_graph(60).adjacency, features, **optional)
 
 
+def test_the_larger_of_two_features_is_named() -> None:
+    rng = np.random.default_rng(0)
+    features = np.stack([rng.normal(40, 8, 60), rng.normal(25_000, 4_000, 60)], axis=1)
+    (warning,) = warnings_of(with_features(features, feature_names=("age", "income")))
+    assert "1 feature(s) are over 10 times as large as others ('income')" in warning
+
+
 def test_warnings_about_features() -> None:
     rng = np.random.default_rng(0)
     good = rng.normal(size=(60, 4))

@@ -77,7 +77,7 @@ def test_another_version_reads_again(
     seen = set()
     for change in (
         lambda: None,
-        lambda: monkeypatch.setattr("ugcl.data.cache.version", lambda _: "99"),
+        lambda: monkeypatch.setattr("ugcl.data.cache.__version__", "99"),
         lambda: monkeypatch.setattr("ugcl.data.cache.READER_VERSION", "99"),
     ):
         change()

@@ -128,6 +128,11 @@ def test_an_unknown_method_is_an_error_that_suggests_one() -> None:
         get_method("grase")
 
 
+def test_a_method_needs_a_way_to_build_its_model() -> None:
+    with pytest.raises(UGCLError, match="'masking' needs one of `build` and `model`: pass it"):
+        replace(MASKING, build=None)
+
+
 # Imports.
 
 DECLARATIONS = """

@@ -94,7 +94,8 @@ def _feature_warnings(graph: Graph) -> Iterator[str]:
         yield f"the features of {num_zero_rows:,} nodes are all zero"
     magnitude = np.maximum(np.abs(largest), np.abs(smallest))
     factor = MAX_SPARSE_COLUMN_RATIO if sparse else MAX_COLUMN_RATIO
-    dominant = ~constant & (magnitude > factor * float(np.quantile(magnitude[~constant], 0.25)))
+    smaller = float(np.quantile(magnitude[~constant], 0.25, method="lower"))
+    dominant = ~constant & (magnitude > factor * smaller)
     if dominant.any():
         yield (
             f"{int(dominant.sum()):,} feature(s) are over {factor:,.0f} times as large as others"

@@ -65,7 +65,8 @@ class GraphArgument:
         edges = values.get("edges")
         if self.name is not None and edges is not None:
             raise UGCLError(
-                f"there are two graphs, {self.name} and --edges {edges}: leave out one of them"
+                f"there are two graphs, {self.name} and --edges {edges}: leave out one of them "
+                "(the items of a list are separated by commas, without spaces)"
             )
         edges = edges or self.name
         if edges is None:

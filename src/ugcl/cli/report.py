@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from ugcl import data, runs
@@ -23,6 +22,8 @@ from ugcl.cli.options import data_root, threads, use_threads
     help="number of random splits to score (default: 10)",
 )
 @option("--labels", metavar="FILE", help="labels for a graph without labels")
+@option("--label", metavar="COL", advanced=True, help="its column of labels")
+@option("--id", "id_column", metavar="COL", advanced=True, help="its column of ids")
 @option("--seed", type=integer(0), default=0, help="seed of the map (default: 0)")
 @threads
 @data_root
@@ -31,6 +32,8 @@ def report(
     out: str,
     splits: int,
     labels: str | None,
+    label: str | None,
+    id_column: str | None,
     seed: int,
     threads: int | None,
     data_root: str | None,
@@ -48,9 +51,10 @@ def report(
     use_threads(threads)
     of_labels = None
     if labels is not None:
-        of_labels = data.GraphFiles(edges=first.graph, labels=labels)
-        if first.graph_files is not None:
-            of_labels = replace(of_labels, id=first.graph_files.id)
+        stored_id = "" if first.graph_files is None else first.graph_files.id
+        of_labels = data.GraphFiles(
+            edges=first.graph, labels=labels, label=label or "", id=id_column or stored_id
+        )
     gathered = reports.gather(
         trained,
         splits=splits,

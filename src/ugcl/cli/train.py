@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @option(
     "--preset",
     metavar="NAME",
-    help="named values of the settings: fast, paper or, for ugcl, authors (default: fast)",
+    help="named values of the settings, listed by ugcl methods (default: fast)",
 )
 @option("--seed", type=integer(0), help="training seed (default: 0)")
 @option("--resume", is_flag=True, help="resume RUN where it exists, else start it")
@@ -61,6 +61,8 @@ def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Resul
     """Learn embeddings of a graph into a run folder."""
     from ugcl.cli.callbacks import Progress, StopOnSignal
 
+    if not resume:
+        runs.check_new(Path(out))
     prepared = _prepare(graph, out, resume, **options)
     run = runs.open_run(Path(out), prepared, resume=resume)
     _announce(run.config, prepared.graph)

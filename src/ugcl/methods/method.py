@@ -84,6 +84,8 @@ class Method:
     library: str = ""
 
     def __post_init__(self) -> None:
+        if (self.build is None) == (self.model is None):
+            raise UGCLError(f"the method '{self.name}' needs one of `build` and `model`: pass it")
         if taken := sorted({field.name for field in fields(self.settings)} & RESERVED):
             raise UGCLError(
                 f"the method '{self.name}' has a setting '{taken[0]}', which is an argument or "

@@ -103,7 +103,7 @@ class SSLSettings(TrainingSettings):
         "chosen without labels"
     )
     readout_scope: int | ScopeName | Auto = scope_or_auto("scope of the embeddings H + A^n H")
-    hidden: int = integer("width D' of the encoder", 1)
+    hidden: int = integer("width D' of the encoder, and so of the embeddings", 1)
     self_loops: float = self_loops()
     feature_scaling: FeatureScaling = feature_scaling()
     readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))

@@ -4,6 +4,7 @@ from .preparation import Prepared as Prepared
 from .preparation import prepare as prepare
 from .preparation import prepare_again as prepare_again
 from .run import Run as Run
+from .run import check_new as check_new
 from .run import load_run as load_run
 from .train import open_run as open_run
 from .train import train_run as train_run

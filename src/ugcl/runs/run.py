@@ -69,16 +69,11 @@ class Run:
     @classmethod
     def create(cls, path: Path, config: RunConfig) -> Self:
         """Create a run folder; refuses one that exists and is not empty."""
+        check_new(path)
         try:
-            taken = path.exists() and (not path.is_dir() or any(path.iterdir()))
-            if taken:
-                how = ", or continue that run with `resume`" * (path / "config.toml").is_file()
-                raise UGCLError(f"{path} exists already: choose another `out`{how}")
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UGCLError(
-                f"cannot make the run folder {path}: {error.strerror}; choose another `out`"
-            ) from error
+            raise _unusable(path, error) from error
         write_text(path / "config.toml", config.to_toml())
         if file := method_file(config.load_method()):
             write_bytes(path / METHOD_COPY, file.source)
@@ -320,6 +315,20 @@ class Run:
             f"{self.path / name} cannot be read ({error}): train again with `config` "
             f"{self.path / 'config.toml'} and another `out`"
         )
+
+
+def check_new(path: Path) -> None:
+    """Refuse the path of a new run folder if it exists and is not empty."""
+    try:
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            how = ", delete it, or continue with `resume`" * (path / "config.toml").is_file()
+            raise UGCLError(f"{path} exists already: choose another `out`{how}")
+    except OSError as error:
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: OSError) -> UGCLError:
+    return UGCLError(f"cannot make the run folder {path}: {error.strerror}; choose another `out`")
 
 
 def load_run(path: str | Path) -> Run:

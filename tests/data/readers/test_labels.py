@@ -156,3 +156,13 @@ def test_integers_as_labels_of_a_network_stay() -> None:
 def test_mixed_labels_are_text() -> None:
     graph = read_graph(TRIANGLE, np.eye(3), np.array([1, "a", None], dtype=object))
     assert graph.class_names == ("1", "a")
+
+
+def test_a_header_of_text_columns_is_recognised_by_the_name_of_the_ids(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target\na-1,b-2\nb-2,c-3\n")
+    lines = ["customer_id,segment", "a-1,gold", "b-2,silver", "c-3,gold"]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    graph = read_graph(tmp_path / "edges.csv", labels=tmp_path / "labels.csv")
+    assert graph.class_names == ("gold", "silver")
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [0, 1, 0]

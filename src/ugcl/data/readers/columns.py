@@ -45,7 +45,8 @@ def looks_like_header(rows: list[list[str]], *, edges: bool) -> bool:
     names = {name.strip().lower() for name in first}
     if any(names >= {*ends} for ends in ENDPOINTS):
         return True
-    if not edges and (names & {*IDS, *LABELS, *SPLITS} or _is_range(first, others)):
+    named = names & {*IDS, *LABELS, *SPLITS} or any(is_id_name(name.strip()) for name in first)
+    if not edges and (named or _is_range(first, others)):
         return True
     if any(_is_number(cell) for cell in first):
         return False
