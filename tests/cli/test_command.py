@@ -209,13 +209,13 @@ import os, sys
 import ugcl, ugcl.cli
 before = os.environ.get("OMP_WAIT_POLICY")
 ugcl.cli.main(["--version"])
-print(before, os.environ.get("OMP_WAIT_POLICY"))
+print(before, os.environ.get("OMP_WAIT_POLICY"), os.environ.get("GOMP_SPINCOUNT"))
 """
 
 
 @pytest.mark.parametrize(
     ("environment", "policy"),
-    [({}, "None PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE ACTIVE")],
+    [({}, "None PASSIVE 5000"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE ACTIVE None")],
 )
 def test_the_command_line_lets_idle_threads_sleep_unless_told_otherwise(
     environment: dict[str, str], policy: str
