@@ -13,9 +13,13 @@ import scipy.sparse as sp
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic
+from ugcl._utils.suggest import unknown
 from ugcl.typing import Embeddings
 
 logger = logging.getLogger(__name__)
+
+MAX_SUGGESTED = 100_000
+"""Up to so many ids are searched for one that is similar to an unknown one."""
 
 BLOCK = 2**26
 """Bytes of embeddings that are read at a time."""
@@ -114,3 +118,20 @@ def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 def _dense(rows: Any) -> npt.NDArray[np.float32]:
     return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
+
+
+def row_of(ids: npt.NDArray[Any], node: Any) -> int:
+    """Return the row of the node with this id."""
+    wanted = str(node)
+    if ids.dtype.kind == "U":
+        rows = np.flatnonzero(ids == wanted)
+    else:
+        try:
+            rows = np.flatnonzero(ids == int(wanted))
+        except (OverflowError, ValueError):
+            rows = np.empty(0, dtype=np.int64)
+    if rows.size:
+        return int(rows[0])
+    if ids.dtype.kind == "U" and len(ids) <= MAX_SUGGESTED:
+        raise UGCLError(unknown("node", wanted, ids.tolist(), max_listed=3))
+    raise UGCLError(f"there is no node called '{wanted}' in the run: pass one of the graph's ids")

@@ -19,7 +19,6 @@ from safetensors.torch import load_file, save_file
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic, write_bytes, write_csr, write_json, write_npy, write_text
-from ugcl._utils.suggest import unknown
 from ugcl.engine import resolve_device
 from ugcl.graph import Graph
 from ugcl.methods import Shape, method_file
@@ -27,7 +26,7 @@ from ugcl.methods.models.model import Model
 from ugcl.runs.config import RunConfig
 from ugcl.runs.export import check_ending, write_embeddings
 from ugcl.runs.method import METHOD_COPY
-from ugcl.runs.neighbors import indexed_nearest, nearest
+from ugcl.runs.neighbors import indexed_nearest, nearest, row_of
 from ugcl.typing import Embeddings, ScopeName
 
 RESULTS = ("model.safetensors", "nodes.parquet", "metrics.json")
@@ -40,9 +39,6 @@ NAMES = "names.json"
 
 DENSE, SPARSE = "embeddings.npy", "embeddings.npz"
 """The embeddings: an array, or a SciPy CSR matrix."""
-
-MAX_SUGGESTED = 100_000
-"""Up to so many ids are searched for one that is similar to an unknown one."""
 
 Neighbor = tuple[int | str, float]
 """A node's id and its cosine similarity."""
@@ -181,7 +177,7 @@ class Run:
         if k < 1:
             raise UGCLError(f"`k` must be at least 1, not {k}")
         ids = self.ids()
-        row = _row_of(ids, node)
+        row = row_of(ids, node)
         if approximate:
             index_file = self.path / "neighbors.usearch"
             nodes, cosines = indexed_nearest(self.embeddings(), row, k, index_file)
@@ -341,20 +337,3 @@ def load_run(path: str | Path) -> Run:
 def all_finite(embeddings: Embeddings) -> bool:
     """Return whether all entries of an array or a SciPy matrix are finite."""
     return bool(np.isfinite(embeddings.data if sp.issparse(embeddings) else embeddings).all())
-
-
-def _row_of(ids: npt.NDArray[Any], node: Any) -> int:
-    """Return the row of the node with this id."""
-    wanted = str(node)
-    if ids.dtype.kind == "U":
-        rows = np.flatnonzero(ids == wanted)
-    else:
-        try:
-            rows = np.flatnonzero(ids == int(wanted))
-        except (OverflowError, ValueError):
-            rows = np.empty(0, dtype=np.int64)
-    if rows.size:
-        return int(rows[0])
-    if ids.dtype.kind == "U" and len(ids) <= MAX_SUGGESTED:
-        raise UGCLError(unknown("node", wanted, ids.tolist(), max_listed=3))
-    raise UGCLError(f"there is no node called '{wanted}' in the run: pass one of the graph's ids")
