@@ -102,4 +102,6 @@ def test_a_method_of_ones_own_from_a_file(
     study += ["--out", tmp_path / "s.json", "--runs", tmp_path / "runs"]
     assert ugcl("study", graph_file, "--method", file, *study) == 0
     capsys.readouterr()
+    said = fails(capsys, "train", "--method", "grace", "--out", run, "--resume")
+    assert "--method grace contradicts the stored configuration, which has 'mine'" in said
     assert "no-such.py does not exist" in fails(capsys, "train", "--method", "no-such.py")

@@ -71,3 +71,17 @@ def test_new_nodes_are_an_error_for_transductive_methods(files: GraphFiles, tmp_
     fewer.to_csv(tmp_path / "fewer.csv", index=False)
     with pytest.raises(UGCLError, match="deepwalk is transductive and was trained on another"):
         run.embed(load_graph_for(run, replace(files, edges=str(tmp_path / "fewer.csv"))))
+
+
+def test_columns_of_a_graph_file_are_matched_by_name(files: GraphFiles, tmp_path: Path) -> None:
+    run = files_run(files, tmp_path / "run")
+    features = pd.read_parquet(files.features).assign(extra=1.0)
+    features[["x3", "extra", "id", *[f"x{i}" for i in range(12) if i != 3]]].to_csv(
+        tmp_path / "later.csv", index=False
+    )
+    later = load_graph(replace(files, features=str(tmp_path / "later.csv")))
+    later.save(tmp_path / "later.npz")
+    graph = load_graph_for(run, str(tmp_path / "later.npz"))
+    assert graph.feature_names == run.names("features")
+    assert "dropped 1 feature(s) that training did not have" in graph.notes
+    np.testing.assert_array_equal(run.embed(graph), run.embeddings())
