@@ -109,7 +109,7 @@ def test_the_choice_smooths_the_more_the_noisier_the_features() -> None:
     chosen = []
     for graph in (clear, noisy):
         assert graph.labels is not None
-        redrawn = resplits(graph.labels, selection_split(graph), 2)
+        redrawn = resplits(graph.labels, selection_split(graph), 3)
         chosen.append(FeatureControls(graph).choose(redrawn))
         assert list(chosen[-1]) == ["raw", "smooth", "pca"]
         assert all(candidate.control == name for name, candidate in chosen[-1].items())
@@ -119,7 +119,7 @@ def test_the_choice_smooths_the_more_the_noisier_the_features() -> None:
 def test_the_choice_does_not_see_test_nodes() -> None:
     graph = make_graph(120)
     assert graph.labels is not None
-    redrawn = resplits(graph.labels, dict(graph.splits), 2)
+    redrawn = resplits(graph.labels, dict(graph.splits), 3)
     labels = graph.labels.copy()
     labels[graph.splits["test"]] = np.random.default_rng(0).permutation(
         labels[graph.splits["test"]]
