@@ -27,8 +27,9 @@ class UGCL(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -53,7 +54,7 @@ class UGCL(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
@@ -72,7 +73,7 @@ class UGCL(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
@@ -105,8 +106,9 @@ class UGCLMean(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -131,7 +133,7 @@ class UGCLMean(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
@@ -150,7 +152,7 @@ class UGCLMean(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
@@ -183,8 +185,9 @@ class UGCLSmooth(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -209,7 +212,7 @@ class UGCLSmooth(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
@@ -228,7 +231,7 @@ class UGCLSmooth(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
@@ -261,8 +264,9 @@ class UGCLSig(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -287,7 +291,7 @@ class UGCLSig(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
@@ -306,7 +310,7 @@ class UGCLSig(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
@@ -339,8 +343,9 @@ class UGCLNoSample(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -365,7 +370,7 @@ class UGCLNoSample(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
@@ -384,7 +389,7 @@ class UGCLNoSample(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
@@ -417,8 +422,9 @@ class UGCLNoPower(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -443,7 +449,7 @@ class UGCLNoPower(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
@@ -462,7 +468,7 @@ class UGCLNoPower(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
@@ -495,8 +501,9 @@ class GRACE(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -524,7 +531,7 @@ class GRACE(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
@@ -546,7 +553,7 @@ class GRACE(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
@@ -582,8 +589,9 @@ class GMI(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         layers: layers of the encoder. An integer of at least 1.
@@ -603,7 +611,7 @@ class GMI(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     layers: int | None
     negatives: int | Literal["all"] | None
@@ -620,7 +628,7 @@ class GMI(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         layers: int | None = None,
         negatives: int | Literal["all"] | None = None,
@@ -650,8 +658,9 @@ class DGI(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         seed: the training seed. An integer of at least 0.
@@ -665,7 +674,7 @@ class DGI(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     def __init__(
         self,
@@ -678,7 +687,7 @@ class DGI(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
@@ -705,8 +714,9 @@ class MVGRL(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         diffusion: the second view: personalised PageRank or heat. One of pagerank, heat.
@@ -724,7 +734,7 @@ class MVGRL(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     diffusion: Literal["pagerank", "heat"] | None
     teleport: float | None
@@ -741,7 +751,7 @@ class MVGRL(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         diffusion: Literal["pagerank", "heat"] | None = None,
         teleport: float | None = None,
@@ -772,8 +782,9 @@ class GCA(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -804,7 +815,7 @@ class GCA(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
@@ -828,7 +839,7 @@ class GCA(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
@@ -866,8 +877,9 @@ class BGRL(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -893,7 +905,7 @@ class BGRL(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
@@ -914,7 +926,7 @@ class BGRL(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
@@ -949,8 +961,9 @@ class SubGCon(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         sample: nodes whose subgraphs are sampled in every epoch. An integer of at least 2 or
@@ -969,7 +982,7 @@ class SubGCon(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     sample: int | Literal["all"] | None
     subgraph: int | None
@@ -986,7 +999,7 @@ class SubGCon(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         sample: int | Literal["all"] | None = None,
         subgraph: int | None = None,
@@ -1017,8 +1030,9 @@ class GGD(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         mask_features: fraction of features masked in every epoch. A number of at least 0 and
@@ -1034,7 +1048,7 @@ class GGD(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     mask_features: float | None
     def __init__(
@@ -1048,7 +1062,7 @@ class GGD(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         mask_features: float | None = None,
         seed: int = 0,
@@ -1076,8 +1090,9 @@ class CCASSG(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -1102,7 +1117,7 @@ class CCASSG(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
@@ -1122,7 +1137,7 @@ class CCASSG(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
@@ -1259,8 +1274,9 @@ class GAE(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         inner: width of the first layer. An integer of at least 1.
@@ -1275,7 +1291,7 @@ class GAE(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     inner: int | None
     def __init__(
@@ -1289,7 +1305,7 @@ class GAE(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         inner: int | None = None,
         seed: int = 0,
@@ -1316,8 +1332,9 @@ class VGAE(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2.
         inner: width of the first layer. An integer of at least 1.
@@ -1332,7 +1349,7 @@ class VGAE(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
     inner: int | None
     def __init__(
@@ -1346,7 +1363,7 @@ class VGAE(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
         inner: int | None = None,
         seed: int = 0,
@@ -1361,18 +1378,19 @@ class RawFeatures(Embedder):
 
     Args:
         preset: values of the settings that are None. One of fast.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         seed: the training seed. An integer of at least 0.
         device: where to compute. One of auto, cpu, cuda.
     """
 
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     def __init__(
         self,
         preset: Literal["fast"] = "fast",
         *,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> None: ...
@@ -1385,8 +1403,9 @@ class SmoothedFeatures(Embedder):
 
     Args:
         preset: values of the settings that are None. One of fast.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         scope: the power n of A^n X; auto: n chosen without labels. An integer of at least 0 or
             'auto'.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
@@ -1395,14 +1414,14 @@ class SmoothedFeatures(Embedder):
         device: where to compute. One of auto, cpu, cuda.
     """
 
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     scope: int | Literal["auto"] | None
     self_loops: float | None
     def __init__(
         self,
         preset: Literal["fast"] = "fast",
         *,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         scope: int | Literal["auto"] | None = None,
         self_loops: float | None = None,
         seed: int = 0,
@@ -1422,8 +1441,9 @@ class MLPClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1435,7 +1455,7 @@ class MLPClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     weight_decay: float | None
     hidden: int | None
     dropout: float | None
@@ -1446,7 +1466,7 @@ class MLPClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         weight_decay: float | None = None,
         hidden: int | None = None,
         dropout: float | None = None,
@@ -1467,8 +1487,9 @@ class GCNClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1482,7 +1503,7 @@ class GCNClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     weight_decay: float | None
     hidden: int | None
     dropout: float | None
@@ -1494,7 +1515,7 @@ class GCNClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         weight_decay: float | None = None,
         hidden: int | None = None,
         dropout: float | None = None,
@@ -1515,8 +1536,9 @@ class GATClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1530,7 +1552,7 @@ class GATClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     weight_decay: float | None
     hidden: int | None
     dropout: float | None
@@ -1543,7 +1565,7 @@ class GATClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         weight_decay: float | None = None,
         hidden: int | None = None,
         dropout: float | None = None,
@@ -1565,8 +1587,9 @@ class SGCClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only). One of
+            none, row, l2, tfidf, standard.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         steps: K, the power of the adjacency. An integer of at least 0.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
@@ -1578,7 +1601,7 @@ class SGCClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None
     weight_decay: float | None
     steps: int | None
     self_loops: float | None
@@ -1589,7 +1612,7 @@ class SGCClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard"] | None = None,
         weight_decay: float | None = None,
         steps: int | None = None,
         self_loops: float | None = None,

@@ -35,8 +35,8 @@ ContextKind = Literal["power", "lazy"]
 Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
 """How H and A^n H become the embedding."""
 
-FeatureScaling = Literal["none", "row", "l2", "tfidf"]
-"""X as it is, rows of L1 norm 1, rows of L2 norm 1, TF-IDF."""
+FeatureScaling = Literal["none", "row", "l2", "tfidf", "standard"]
+"""X as it is, rows of L1 norm 1, rows of L2 norm 1, TF-IDF, columns of mean 0 and deviation 1."""
 
 Activation = Literal["relu", "prelu"]
 Sampling = Literal["random", "window", "ball"]

@@ -3,13 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
 
 import reference
 from conftest import make_graph
 from ugcl.data import sbm_graph
 from ugcl.data.splits import resplits, selection_split
 from ugcl.evaluation import CONTROLS, Candidate, FeatureControls
-from ugcl.evaluation.controls import SCALINGS, SMOOTHING, leading, ridge_validation
+from ugcl.evaluation.controls import DENSE_SCALINGS, SCALINGS, SMOOTHING, leading, ridge_validation
 
 
 def dense(matrix: object) -> np.ndarray:
@@ -22,15 +23,19 @@ def test_every_candidate_equals_its_formula(sparse: bool) -> None:
     adjacency = reference.normalised_adjacency(graph.adjacency.toarray(), 2)
     plain = dense(graph.features)
     found = dict(FeatureControls(graph).candidates())
-    assert len(found) == len(SCALINGS) * sum(map(len, SMOOTHING.values()))
+    scalings = SCALINGS if sparse else DENSE_SCALINGS
+    assert {candidate.scaling for candidate in found} == set(scalings)
+    assert len(found) == len(scalings) * sum(map(len, SMOOTHING.values()))
     assert {candidate.control for candidate in found} == set(CONTROLS) - {"untrained"}
     for candidate, matrix in found.items():
         if candidate.scaling == "tfidf":
             weights = 1 + np.log((1 + 30) / (1 + (plain != 0).sum(axis=0)))
             scaled = plain * weights
+        elif candidate.scaling == "standard":
+            scaled = StandardScaler().fit_transform(plain)
         else:
             scaled = plain
-        if candidate.scaling != "none":
+        if candidate.scaling in ("l2", "tfidf"):
             scaled = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
         power = np.linalg.matrix_power(adjacency, candidate.k)
         if candidate.control == "pca":  # no more columns than components: nothing is lost

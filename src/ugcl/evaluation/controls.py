@@ -12,6 +12,7 @@ from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from scipy import linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
@@ -33,6 +34,9 @@ CONTROLS = {
 """The controls with a description. All but `untrained` depend on the graph and splits alone."""
 
 SCALINGS: tuple[FeatureScaling, ...] = ("none", "l2", "tfidf")
+DENSE_SCALINGS: tuple[FeatureScaling, ...] = (*SCALINGS, "standard")
+"""Feature scalings that the controls try, for sparse and for dense features."""
+
 SMOOTHING = {"raw": (0,), "smooth": (1, 2, 3, 5, 10, 15, 20), "pca": (0, 2, 5, 10, 15)}
 """Values of k that each control tries."""
 
@@ -95,7 +99,7 @@ class FeatureControls:
     ) -> Iterator[tuple[Candidate, Features]]:
         """Yield all candidates, or the wanted ones, with their embeddings."""
         adjacency = normalised_adjacency(self.graph.adjacency, SMOOTHING_SELF_LOOPS)
-        for scaling in SCALINGS:
+        for scaling in SCALINGS if sp.issparse(self.graph.features) else DENSE_SCALINGS:
             scaled = scale_features(self.graph.features, scaling)
             powers = {
                 control: [

@@ -8,6 +8,7 @@ from .node_sampling import sample_nodes as sample_nodes
 from .sampler import Sample as Sample
 from .sampler import ViewSampler as ViewSampler
 from .scaling import densify as densify
+from .scaling import fit_scaling as fit_scaling
 from .scaling import idf_weights as idf_weights
 from .scaling import scale_features as scale_features
 from .scaling import smooth_features as smooth_features
