@@ -30,7 +30,7 @@ RNG_STREAM = 2018
 """Mixed into the seed: a split sampled with the same seed must not repeat our permutation."""
 
 MAX_ROUNDS = 10
-"""If so many rounds of sampling find too few new edges, the weights become their square roots."""
+"""If so many rounds find too few new edges, all probabilities become their square roots."""
 
 
 def sbm_graph(
@@ -236,20 +236,21 @@ def sample_edges(
             clocks /= blocks.affinity(blocks.block[u] - blocks.block[v])
         clocks[np.isin(keys, edges)] = -1
         return keys[np.argsort(clocks)[:count]]
-    rounds, accepted = 0, 1.0
-    if not uniform:
-        accepted = float(blocks.affinity(np.arange(1, blocks.num_classes)).mean())
+    rounds, power, accepted = 0, 1.0, 1.0
     while (missing := count - edges.size) > 0:
+        if not uniform:
+            affinity = blocks.affinity(np.arange(blocks.num_classes)) ** power
+            accepted = float(affinity[1:].mean())
         sampled = _sample_pairs(blocks, weights, math.ceil(missing / accepted), same, rng)
         if not uniform:
             u, v = (blocks.block[ends] for ends in np.divmod(sampled, weights.size))
-            sampled = sampled[rng.random(sampled.size) < blocks.affinity(u - v)]
-            sampled = rng.permutation(sampled)[:missing]
+            likely = rng.random(sampled.size) < affinity[(u - v) % blocks.num_classes]
+            sampled = rng.permutation(sampled[likely])[:missing]
         edges = np.sort(np.concatenate([edges, sampled]))
         edges = edges[np.diff(edges, prepend=-1) > 0]
         rounds += 1
         if rounds % MAX_ROUNDS == 0:
-            weights = np.sqrt(weights)
+            weights, power = np.sqrt(weights), power / 2
     return edges
 
 
