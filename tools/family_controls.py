@@ -43,7 +43,7 @@ def scores(family: str, nodes: int, seed: int, scaling: FeatureScaling) -> dict[
     assert graph.labels is not None
     split, _ = split_of(graph, "fraction", seed)
     return {
-        control: linear_probe(embeddings, graph.labels, split).accuracy
+        control: round(linear_probe(embeddings, graph.labels, split).accuracy, 2)
         for control, embeddings in controls(graph, scaling)
     }
 
