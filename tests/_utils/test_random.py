@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from itertools import combinations
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -11,10 +13,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ugcl
 from ugcl._utils.random import Purpose, numpy_generator, seed_of, seeded_torch, torch_generator
 
 PURPOSES = get_args(Purpose)
 keys = st.tuples(st.sampled_from(PURPOSES), st.lists(st.integers(0, 2**65), max_size=3).map(tuple))
+
+UNKEYED = re.compile(
+    r"default_rng\(|manual_seed\(|Generator\(\)|SeedSequence\(|np\.random\.seed"
+    r"|random_state=(?!seed_of\()|RandomState\((?!seed_of\()"
+)
+"""Random numbers that are not keyed by a purpose."""
 
 
 def numbers(purpose: Purpose, *seeds: int) -> tuple[list[int], list[float], int]:
@@ -84,3 +93,15 @@ def test_importing_the_module_does_not_import_torch() -> None:
     code = "import sys, ugcl._utils.random; print('torch' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     assert printed.strip() == "False"
+
+
+def test_the_package_has_no_other_random_numbers() -> None:
+    package = Path(ugcl.__file__).parent
+    unkeyed = [
+        f"{path.relative_to(package)}:{number}: {line.strip()}"
+        for path in sorted(package.rglob("*.py"))
+        if path != package / "_utils/random.py"
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if UNKEYED.search(line)
+    ]
+    assert not unkeyed

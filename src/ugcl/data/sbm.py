@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.graph.edges import EdgeList
 from ugcl.typing import LabelArray
@@ -21,9 +22,6 @@ Floats = npt.NDArray[np.float64]
 MAX_INT = 2**31 - 1
 MAX_DEGREE_SPREAD = 2.0
 MAX_SIGNAL = 1e6
-
-RNG_STREAM = 2018
-"""Mixed into the seed: a split sampled with the same seed must not repeat our permutation."""
 
 MAX_ROUNDS = 10
 """If so many rounds of sampling find too few new edges, the weights become their square roots."""
@@ -86,7 +84,7 @@ def sbm_graph(
     homophily = _number("homophily", homophily, 0, 1)
     signal = _number("signal", signal, 0, MAX_SIGNAL)
     spread = _number("degree_spread", degree_spread, 0, MAX_DEGREE_SPREAD)
-    rng = np.random.default_rng([RNG_STREAM, _integer("seed", seed, 0, 2**63 - 1)])
+    rng = numpy_generator("sbm", _integer("seed", seed, 0, 2**63 - 1))
 
     index = np.arange(num_nodes)
     component = index * num_components // num_nodes
