@@ -129,17 +129,17 @@ def width_of(name: str, graph: Graph) -> int:
     return graph.num_features if name in AS_WIDE_AS_FEATURES else 8
 
 
-def untrained(name: str, graph: Graph, **params: Any) -> tuple[Model, Any]:
+def untrained(name: str, graph: Graph, seed: int = 0, **params: Any) -> tuple[Model, Any]:
     method, graph = METHODS[name], with_labels(name, graph)
     scopes = {"scope": 2, "readout_scope": 2}
     settings = method.resolve("fast", graph, small(name, **scopes | params))
-    model = method.new_model(Shape.of(graph), settings, 0)
+    model = method.new_model(Shape.of(graph), settings, seed)
     model.fit_buffers(graph)
     return model, settings
 
 
-def gradients(name: str, graph: Graph, **params: Any) -> dict[str, torch.Tensor]:
-    model, _ = untrained(name, graph, **params)
+def gradients(name: str, graph: Graph, seed: int = 0, **params: Any) -> dict[str, torch.Tensor]:
+    model, _ = untrained(name, graph, seed, **params)
     model.loss_fn(with_labels(name, graph), "cpu")(0).backward()
     return {key: v.grad for key, v in model.named_parameters() if v.grad is not None}
 
@@ -247,13 +247,17 @@ def test_training_changes_every_parameter_and_the_embeddings(name: str, graph: G
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_the_loss_falls(name: str, graph: Graph) -> None:
-    losses = fitted(name, graph, epochs=40).loss_
-    assert np.mean(losses[-5:]) < np.mean(losses[:5])
+    losses = np.array([fitted(name, graph, epochs=40, seed=seed).loss_ for seed in range(3)])
+    assert losses[:, -5:].mean() < losses[:, :5].mean()
 
 
 @pytest.mark.parametrize("name", BY_GRADIENTS)
 def test_no_parameter_is_trained_on_rounding_errors_alone(name: str, graph: Graph) -> None:
-    slopes = {key: float(slope.abs().max()) for key, slope in gradients(name, graph).items()}
+    """For one seed at least: GAT's softmax cancels `att_dst` where all signs are equal."""
+    slopes: dict[str, float] = {}
+    for seed in range(3):
+        for key, slope in gradients(name, graph, seed).items():
+            slopes[key] = max(slopes.get(key, 0.0), float(slope.abs().max()))
     assert slopes
     assert min(slopes.values()) > 1e-5 * max(slopes.values()), min(slopes, key=slopes.__getitem__)
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.graph.edges import EdgeList
 from ugcl.typing import LabelArray
@@ -25,9 +26,6 @@ MAX_HUB_MIXING = 2.0
 MAX_RING = 100.0
 MAX_NOISE_LOG_SCALE = 3
 """Noise features have standard deviations from 1 to ten to this power."""
-
-RNG_STREAM = 2018
-"""Mixed into the seed: a split sampled with the same seed must not repeat our permutation."""
 
 MAX_ROUNDS = 10
 """If so many rounds find too few new edges, all probabilities become their square roots."""
@@ -104,7 +102,7 @@ def sbm_graph(
     hub_mixing = _number("hub_mixing", hub_mixing, 0, MAX_HUB_MIXING)
     ring = _number("ring", ring, 1, MAX_RING)
     spread = _number("degree_spread", degree_spread, 0, MAX_DEGREE_SPREAD)
-    rng = np.random.default_rng([RNG_STREAM, _integer("seed", seed, 0, 2**63 - 1)])
+    rng = numpy_generator("sbm", _integer("seed", seed, 0, 2**63 - 1))
 
     index = np.arange(num_nodes)
     component = index * num_components // num_nodes

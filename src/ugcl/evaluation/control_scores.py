@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+import ugcl._utils.random as random_module
 import ugcl.evaluation.controls as controls_module
 import ugcl.evaluation.probe as probe_module
 from ugcl import __version__
@@ -122,9 +123,8 @@ def _digest(*parts: Any) -> str:
 
 @cache
 def _code() -> str:
-    sources = [
-        inspect.getsource(module) for module in (controls_module, probe_module, splits_module)
-    ]
+    modules = (controls_module, probe_module, random_module, splits_module)
+    sources = [inspect.getsource(module) for module in modules]
     names = ("numpy", "scipy", "scikit-learn", "torch")
     libraries = [__version__, *(version(name) for name in names)]
     return repr((sources, libraries, RESPLITS))

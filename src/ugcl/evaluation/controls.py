@@ -18,6 +18,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from ugcl._utils.linalg import dense_rows, ridge_path
+from ugcl._utils.random import seed_of
 from ugcl.data.splits import Split
 from ugcl.evaluation.probe import validation_accuracy
 from ugcl.graph import Graph
@@ -164,7 +165,8 @@ def leading(matrix: Features, columns: int) -> npt.NDArray[np.float32]:
         gram = dense_rows(matrix.T @ matrix)
         _, directions = linalg.eigh(gram, subset_by_index=(width - columns, width - 1))
         return dense_rows(matrix @ directions[:, ::-1])
-    left, values, _ = randomized_svd(matrix, min(columns, matrix.shape[0]), random_state=0)
+    rank = min(columns, matrix.shape[0])
+    left, values, _ = randomized_svd(matrix, rank, random_state=seed_of("svd"))
     return np.ascontiguousarray(left * values, dtype=np.float32)
 
 

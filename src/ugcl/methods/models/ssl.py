@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.optim import Adam, AdamW, Optimizer
 
+from ugcl._utils.random import numpy_generator, torch_generator
 from ugcl.graph import Graph
 from ugcl.losses import Batch
 from ugcl.methods.models.model import ScaledModel
@@ -48,7 +49,7 @@ class SSLModel(ScaledModel):
         self.settings, self.seed = settings, seed
         self.scope = scope_of(resolved(settings.scope))
         self.readout_scope = scope_of(resolved(settings.readout_scope))
-        parts = build(num_features, settings, torch.Generator().manual_seed(seed))
+        parts = build(num_features, settings, torch_generator("initial weights", seed))
         self.views, self.momentum = parts.views, parts.momentum
         self.optimizer_class = OPTIMIZERS[parts.optimizer]
         self.encoder, self.second_encoder = parts.encoder, parts.second_encoder
@@ -101,7 +102,7 @@ class SSLModel(ScaledModel):
 
     def rng(self, epoch: int) -> np.random.Generator:
         """Return the random generator of an epoch."""
-        return np.random.default_rng([self.seed, epoch])
+        return numpy_generator("views", self.seed, epoch)
 
     def new_optimizer(self, settings: TrainingSettings) -> Optimizer:
         """Return the optimizer of all trained parameters."""
