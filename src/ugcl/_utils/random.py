@@ -29,6 +29,7 @@ Purpose = Literal[
     "dropout",
     "held-out edges",
     "held-out links",  # a criterion of n
+    "held-out nodes",  # by which training stops
     "homophily",  # sampled nodes
     "initial weights",
     "k-means",
@@ -39,6 +40,7 @@ Purpose = Literal[
     "non-edges",
     "probe",  # initial weights of the authors' probe
     "pseudo-labels",  # clusters, a criterion of n
+    "reliability",  # two halves of features and edges
     "report clusters",
     "report nodes",
     "resplit",

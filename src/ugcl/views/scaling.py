@@ -14,6 +14,8 @@ from ugcl.typing import CSRMatrix, Features, FeatureScaling
 MAX_DENSITY = 0.15
 """The fraction of non-zero entries above which X is stored dense."""
 
+MAX_COUNT_DENSITY = 0.5
+"""The fraction of non-zero entries up to which non-negative features count as counts."""
 
 BLOCK_SIZE = 2**20
 """Entries of X that are standardised at a time, in double precision."""
@@ -61,6 +63,17 @@ def fit_scaling(features: Features, scaling: FeatureScaling) -> npt.NDArray[Any]
     if scaling == "tfidf":
         return idf_weights(features)
     return _centre_and_deviation(features) if scaling == "standard" else None
+
+
+def auto_scaling(features: Features) -> FeatureScaling:
+    """Choose a scaling: `tfidf` for counts and indicators, never negative and mostly zero.
+
+    All other features, which may be in unlike units, are standardised.
+    """
+    values = features.data if sp.issparse(features) else features
+    density = np.count_nonzero(values) / max(1, int(np.prod(features.shape)))
+    counts = density <= MAX_COUNT_DENSITY and not (values < 0).any()
+    return "tfidf" if counts else "standard"
 
 
 def densify(matrix: Features) -> Features:

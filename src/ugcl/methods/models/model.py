@@ -49,6 +49,13 @@ class Model(nn.Module, ABC):
         """Return the loss on validation nodes, by which training stops early; None without."""
         return None
 
+    def converged(self) -> bool:
+        """Return whether training should end, by a rule of the model's own."""
+        return False
+
+    def on_fit_end(self, graph: Graph, device: Device) -> None:
+        """Compute buffers that depend on the trained weights and the training graph."""
+
     @abstractmethod
     def embed(self, graph: Graph, device: Device) -> Embeddings:
         """Return the embeddings of all nodes, N x D' float32, in the graph's order."""

@@ -17,6 +17,7 @@ from ugcl.graph import Graph
 from ugcl.methods.method import Shape
 from ugcl.methods.models.model import Predictor, ScaledModel
 from ugcl.methods.models.networks import Inputs, Network
+from ugcl.methods.settings import resolved_scaling
 from ugcl.methods.supervised import SupervisedSettings
 from ugcl.sparse import SparseMatrix
 from ugcl.typing import Device, Embeddings
@@ -42,7 +43,7 @@ class SupervisedModel(ScaledModel, Predictor):
         settings: SupervisedSettings,
         seed: int,
     ) -> None:
-        super().__init__(shape.features, settings.feature_scaling)
+        super().__init__(shape.features, resolved_scaling(settings.feature_scaling))
         self.weight_decay, self.seed = settings.weight_decay, seed
         with seeded_torch("initial weights", seed):
             self.network = network()
