@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -170,25 +170,26 @@ class MultiScopeModel(SSLModel):
 
     @torch.no_grad()
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
-        """Return the embeddings of all nodes: weighted blocks of unit rows, side by side."""
+        """Return the embeddings of all nodes: weighted blocks side by side.
+
+        Blocks have rows of norm 1, but that of the features themselves, where the norm of a row may
+        say something, has a mean squared norm of 1.
+        """
         settings, features = self.settings, self.scaled(graph)
         own, around, structural = self.weights.tolist()
-        rows = (self._hidden(features, device) - self.centre) @ self.directions
         adjacency = SparseMatrix.from_scipy(
             normalised_adjacency(graph.adjacency, settings.self_loops), device=device
         )
-        blocks = [own * unit_rows(rows)]
-        power = 0
-        for n in settings.powers:
-            for _ in range(n - power):
-                rows = multiply(adjacency.matrix, rows)
-            power = n
-            blocks.append(around * unit_rows(rows))
+        hidden = (self._hidden(features, device) - self.centre) @ self.directions
+        blocks = [own * unit_rows(hidden)]
+        blocks += [around * unit_rows(rows) for rows in _powers(adjacency, hidden, settings.powers)]
         if settings.raw_columns:
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
-            block = _tensor(np.asarray(raw @ self.raw_directions.cpu().numpy()))
-            length = block.square().sum(dim=1).mean().sqrt().clamp(min=1e-12)
-            blocks.append(own * block / length)
+            rows = _tensor(np.asarray(raw @ self.raw_directions.cpu().numpy())).to(device)
+            norm = rows.square().sum(dim=1).mean().sqrt().clamp(min=1e-12)
+            blocks.append(own * rows / norm)
+            powers = settings.powers[1:]
+            blocks += [around * unit_rows(each) for each in _powers(adjacency, rows, powers)]
         if settings.structure_columns:
             blocks.append(structural * self._structure(graph.adjacency))
         return torch.cat([block.cpu() for block in blocks], dim=1).numpy()
@@ -213,6 +214,16 @@ class MultiScopeModel(SSLModel):
         ]
         self.train(training)
         return torch.cat(parts)
+
+
+def _powers(adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]) -> Iterator[Tensor]:
+    """Yield `A^k H` for each of the ascending powers k."""
+    previous = 0
+    for power in powers:
+        for _ in range(power - previous):
+            rows = multiply(adjacency.matrix, rows)
+        previous = power
+        yield rows
 
 
 def _key(adjacency: CSRMatrix) -> int:
