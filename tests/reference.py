@@ -40,3 +40,12 @@ def gcn(
     """PReLU(A X W + b)."""
     linear = adjacency @ features @ weight + bias
     return np.where(linear > 0, linear, slope * linear)
+
+
+def netmf(adjacency: np.ndarray, window: int) -> np.ndarray:
+    """log max(1, vol/T (W + ... + W^T) D^-1), entry by entry (Qiu et al., 2018, Equation 7)."""
+    degree = adjacency.sum(axis=1)
+    inverse = np.array([1 / d if d else 0.0 for d in degree])
+    walk = inverse[:, None] * adjacency
+    total = sum(np.linalg.matrix_power(walk, r) for r in range(1, window + 1))
+    return np.log(np.maximum(1, degree.sum() / window * total * inverse[None, :]))
