@@ -55,6 +55,20 @@ def render(rows: Rows) -> list[str]:
     return [lines[0], "|" + "---|" * columns, *lines[1:]]
 
 
+# docs/guide.md
+
+
+def families() -> Rows:
+    """Accuracy of embeddings without training on synthetic graphs; the best is bold."""
+    yield "family", "`--feature-scaling`", "X", "A X", "A² X", "A⁵ X", "eigenvectors of A"
+    for record in load("families"):
+        if record["feature_scaling"] != "none" and record["family"] != "noise-features":
+            continue
+        means = [fmean(values) for values in record["accuracy"].values()]
+        cells = [f"**{mean:.1f}**" if mean == max(means) else f"{mean:.1f}" for mean in means]
+        yield f"`{record['family']}`", f"`{record['feature_scaling']}`", *cells
+
+
 # README.md, docs/results
 
 
@@ -568,6 +582,7 @@ def mean_of(values: list[float]) -> str:
 
 PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "README.md": (overview,),
+    "docs/guide.md": (families,),
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),

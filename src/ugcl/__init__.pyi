@@ -22,6 +22,7 @@ from .estimators import Embedder as Embedder
 from .estimators import GATClassifier as GATClassifier
 from .estimators import GCNClassifier as GCNClassifier
 from .estimators import MLPClassifier as MLPClassifier
+from .estimators import MultiScope as MultiScope
 from .estimators import Node2Vec as Node2Vec
 from .estimators import RawFeatures as RawFeatures
 from .estimators import SGCClassifier as SGCClassifier

@@ -10,6 +10,7 @@ from ugcl.embedder import Classifier, Embedder, named_estimator
 
 ESTIMATORS = {
     "UGCL": "ugcl",
+    "MultiScope": "multiscope",
     "UGCLMean": "ugcl-mean",
     "UGCLSmooth": "ugcl-smooth",
     "UGCLSig": "ugcl-sig",

@@ -27,10 +27,12 @@ class UGCL(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
             or 'all'.
         sampling: sample random nodes, a window of consecutive nodes, or balls around random
@@ -53,8 +55,8 @@ class UGCL(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
     normalisation: Literal["graph", "subgraph"] | None
@@ -72,14 +74,109 @@ class UGCL(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
         normalisation: Literal["graph", "subgraph"] | None = None,
         context: Literal["power", "lazy"] | None = None,
         temperature: float | None = None,
         negatives: int | Literal["all"] | None = None,
+        seed: int = 0,
+        device: Literal["auto", "cpu", "cuda"] = "auto",
+    ) -> None: ...
+
+class MultiScope(Embedder):
+    """Node embeddings by the method `multiscope`: `MultiScope().fit(graph).embed(graph)`.
+
+    Source: ours. Contextual scope: walks of n steps in the loss, several powers A^k read out.
+    Fitted attributes are those of `Embedder`.
+
+    Args:
+        preset: values of the settings that are None. One of fast.
+        epochs: training steps. An integer of at least 0.
+        lr: learning rate of the optimizer. A number above 0.
+        patience: stop after this many epochs without a lower loss and keep the last weights; 0:
+            never. An integer of at least 0.
+        scope: training scope: contrast with A^n H, the connected component or the whole graph;
+            auto: n chosen without labels. An integer of at least 0, 'component', 'graph' or
+            'auto'.
+        readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
+            'graph' or 'auto'.
+        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
+        self_loops: weight of the self-loops in the normalised adjacency. A number of at least
+            0.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
+        readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
+            context, context-l2, blocks.
+        encoder: PReLU(X W) of a node's own features, two such layers, X W without activation,
+            or smoothed features as in a GCN. One of mlp, deep, linear, gcn.
+        loss: loss between nodes and their contexts. One of infonce, jsd.
+        sample: nodes S that are sampled in every epoch. An integer of at least 2 or 'all'.
+        mask_features: fraction of features masked in each view. A number of at least 0 and
+            below 1.
+        temperature: temperature of the loss. A number of at least 0.02.
+        weight_decay: weight decay of the optimizer. A number of at least 0.
+        tolerance: stop when the loss of held-out nodes has fallen since half the epochs by less
+            than this fraction of its whole fall; 0: never. A number of at least 0.
+        block_columns: columns of each block of the embedding. An integer of at least 1.
+        raw_columns: columns of the block of features; 0: none. An integer of at least 0.
+        structure_columns: columns of the structural block; 0: none. An integer of at least 0.
+        block_weights: weigh blocks by their split-half reliability, or equally. One of
+            reliability, equal.
+        seed: the training seed. An integer of at least 0.
+        device: where to compute. One of auto, cpu, cuda.
+    """
+
+    epochs: int | None
+    lr: float | None
+    patience: int | None
+    scope: int | Literal["component", "graph", "auto"] | None
+    readout_scope: int | Literal["component", "graph", "auto"] | None
+    hidden: int | None
+    self_loops: float | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
+    encoder: Literal["mlp", "deep", "linear", "gcn"] | None
+    loss: Literal["infonce", "jsd"] | None
+    sample: int | Literal["all"] | None
+    mask_features: float | None
+    temperature: float | None
+    weight_decay: float | None
+    tolerance: float | None
+    block_columns: int | None
+    raw_columns: int | None
+    structure_columns: int | None
+    block_weights: Literal["reliability", "equal"] | None
+    def __init__(
+        self,
+        preset: Literal["fast"] = "fast",
+        *,
+        epochs: int | None = None,
+        lr: float | None = None,
+        patience: int | None = None,
+        scope: int | Literal["component", "graph", "auto"] | None = None,
+        readout_scope: int | Literal["component", "graph", "auto"] | None = None,
+        hidden: int | None = None,
+        self_loops: float | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
+        encoder: Literal["mlp", "deep", "linear", "gcn"] | None = None,
+        loss: Literal["infonce", "jsd"] | None = None,
+        sample: int | Literal["all"] | None = None,
+        mask_features: float | None = None,
+        temperature: float | None = None,
+        weight_decay: float | None = None,
+        tolerance: float | None = None,
+        block_columns: int | None = None,
+        raw_columns: int | None = None,
+        structure_columns: int | None = None,
+        block_weights: Literal["reliability", "equal"] | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> None: ...
@@ -105,10 +202,12 @@ class UGCLMean(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
             or 'all'.
         sampling: sample random nodes, a window of consecutive nodes, or balls around random
@@ -131,8 +230,8 @@ class UGCLMean(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
     normalisation: Literal["graph", "subgraph"] | None
@@ -150,8 +249,9 @@ class UGCLMean(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
         normalisation: Literal["graph", "subgraph"] | None = None,
@@ -183,10 +283,12 @@ class UGCLSmooth(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
             or 'all'.
         sampling: sample random nodes, a window of consecutive nodes, or balls around random
@@ -209,8 +311,8 @@ class UGCLSmooth(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
     normalisation: Literal["graph", "subgraph"] | None
@@ -228,8 +330,9 @@ class UGCLSmooth(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
         normalisation: Literal["graph", "subgraph"] | None = None,
@@ -261,10 +364,12 @@ class UGCLSig(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
             or 'all'.
         sampling: sample random nodes, a window of consecutive nodes, or balls around random
@@ -287,8 +392,8 @@ class UGCLSig(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
     normalisation: Literal["graph", "subgraph"] | None
@@ -306,8 +411,9 @@ class UGCLSig(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
         normalisation: Literal["graph", "subgraph"] | None = None,
@@ -339,10 +445,12 @@ class UGCLNoSample(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
             or 'all'.
         sampling: sample random nodes, a window of consecutive nodes, or balls around random
@@ -365,8 +473,8 @@ class UGCLNoSample(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
     normalisation: Literal["graph", "subgraph"] | None
@@ -384,8 +492,9 @@ class UGCLNoSample(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
         normalisation: Literal["graph", "subgraph"] | None = None,
@@ -417,10 +526,12 @@ class UGCLNoPower(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
             or 'all'.
         sampling: sample random nodes, a window of consecutive nodes, or balls around random
@@ -443,8 +554,8 @@ class UGCLNoPower(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     sample: int | Literal["all"] | None
     sampling: Literal["random", "window", "ball"] | None
     normalisation: Literal["graph", "subgraph"] | None
@@ -462,8 +573,9 @@ class UGCLNoPower(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         sample: int | Literal["all"] | None = None,
         sampling: Literal["random", "window", "ball"] | None = None,
         normalisation: Literal["graph", "subgraph"] | None = None,
@@ -495,10 +607,12 @@ class GRACE(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
             below 1.
         drop_edges_2: fraction of edges dropped in the second view. A number of at least 0 and
@@ -524,8 +638,8 @@ class GRACE(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
     mask_features_1: float | None
@@ -546,8 +660,9 @@ class GRACE(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
         mask_features_1: float | None = None,
@@ -582,10 +697,12 @@ class GMI(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         layers: layers of the encoder. An integer of at least 1.
         negatives: other nodes whose features each node is compared with in every epoch. An
             integer of at least 1 or 'all'.
@@ -603,8 +720,8 @@ class GMI(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     layers: int | None
     negatives: int | Literal["all"] | None
     non_edges: int | Literal["all"] | None
@@ -620,8 +737,9 @@ class GMI(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         layers: int | None = None,
         negatives: int | Literal["all"] | None = None,
         non_edges: int | Literal["all"] | None = None,
@@ -650,10 +768,12 @@ class DGI(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         seed: the training seed. An integer of at least 0.
         device: where to compute. One of auto, cpu, cuda.
     """
@@ -665,8 +785,8 @@ class DGI(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     def __init__(
         self,
         preset: Literal["fast", "paper"] = "fast",
@@ -678,8 +798,9 @@ class DGI(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> None: ...
@@ -705,10 +826,12 @@ class MVGRL(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         diffusion: the second view: personalised PageRank or heat. One of pagerank, heat.
         teleport: restart probability of PageRank. A number of at least 0.001 and below 1.
         heat_time: diffusion time of heat. A number above 0 and below 1000.
@@ -724,8 +847,8 @@ class MVGRL(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     diffusion: Literal["pagerank", "heat"] | None
     teleport: float | None
     heat_time: float | None
@@ -741,8 +864,9 @@ class MVGRL(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         diffusion: Literal["pagerank", "heat"] | None = None,
         teleport: float | None = None,
         heat_time: float | None = None,
@@ -772,10 +896,12 @@ class GCA(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
             below 1.
         drop_edges_2: fraction of edges dropped in the second view. A number of at least 0 and
@@ -804,8 +930,8 @@ class GCA(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
     mask_features_1: float | None
@@ -828,8 +954,9 @@ class GCA(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
         mask_features_1: float | None = None,
@@ -866,10 +993,12 @@ class BGRL(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
             below 1.
         drop_edges_2: fraction of edges dropped in the second view. A number of at least 0 and
@@ -893,8 +1022,8 @@ class BGRL(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
     mask_features_1: float | None
@@ -914,8 +1043,9 @@ class BGRL(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
         mask_features_1: float | None = None,
@@ -949,10 +1079,12 @@ class SubGCon(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         sample: nodes whose subgraphs are sampled in every epoch. An integer of at least 2 or
             'all'.
         subgraph: maximum nodes of a subgraph, its centre included. An integer of at least 2.
@@ -969,8 +1101,8 @@ class SubGCon(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     sample: int | Literal["all"] | None
     subgraph: int | None
     teleport: float | None
@@ -986,8 +1118,9 @@ class SubGCon(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         sample: int | Literal["all"] | None = None,
         subgraph: int | None = None,
         teleport: float | None = None,
@@ -1017,10 +1150,12 @@ class GGD(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         mask_features: fraction of features masked in every epoch. A number of at least 0 and
             below 1.
         seed: the training seed. An integer of at least 0.
@@ -1034,8 +1169,8 @@ class GGD(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     mask_features: float | None
     def __init__(
         self,
@@ -1048,8 +1183,9 @@ class GGD(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         mask_features: float | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
@@ -1076,10 +1212,12 @@ class CCASSG(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
             below 1.
         drop_edges_2: fraction of edges dropped in the second view. A number of at least 0 and
@@ -1102,8 +1240,8 @@ class CCASSG(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     drop_edges_1: float | None
     drop_edges_2: float | None
     mask_features_1: float | None
@@ -1122,8 +1260,9 @@ class CCASSG(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         drop_edges_1: float | None = None,
         drop_edges_2: float | None = None,
         mask_features_1: float | None = None,
@@ -1259,10 +1398,12 @@ class GAE(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         inner: width of the first layer. An integer of at least 1.
         seed: the training seed. An integer of at least 0.
         device: where to compute. One of auto, cpu, cuda.
@@ -1275,8 +1416,8 @@ class GAE(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     inner: int | None
     def __init__(
         self,
@@ -1289,8 +1430,9 @@ class GAE(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         inner: int | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
@@ -1316,10 +1458,12 @@ class VGAE(Embedder):
         hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
-            context, context-l2.
+            context, context-l2, blocks.
         inner: width of the first layer. An integer of at least 1.
         seed: the training seed. An integer of at least 0.
         device: where to compute. One of auto, cpu, cuda.
@@ -1332,8 +1476,8 @@ class VGAE(Embedder):
     readout_scope: int | Literal["component", "graph", "auto"] | None
     hidden: int | None
     self_loops: float | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
-    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"] | None
     inner: int | None
     def __init__(
         self,
@@ -1346,8 +1490,9 @@ class VGAE(Embedder):
         readout_scope: int | Literal["component", "graph", "auto"] | None = None,
         hidden: int | None = None,
         self_loops: float | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
-        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        readout: Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+        | None = None,
         inner: int | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
@@ -1361,18 +1506,20 @@ class RawFeatures(Embedder):
 
     Args:
         preset: values of the settings that are None. One of fast.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         seed: the training seed. An integer of at least 0.
         device: where to compute. One of auto, cpu, cuda.
     """
 
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
     def __init__(
         self,
         preset: Literal["fast"] = "fast",
         *,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
         seed: int = 0,
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> None: ...
@@ -1385,8 +1532,10 @@ class SmoothedFeatures(Embedder):
 
     Args:
         preset: values of the settings that are None. One of fast.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         scope: the power n of A^n X; auto: n chosen without labels. An integer of at least 0 or
             'auto'.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
@@ -1395,14 +1544,14 @@ class SmoothedFeatures(Embedder):
         device: where to compute. One of auto, cpu, cuda.
     """
 
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
     scope: int | Literal["auto"] | None
     self_loops: float | None
     def __init__(
         self,
         preset: Literal["fast"] = "fast",
         *,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
         scope: int | Literal["auto"] | None = None,
         self_loops: float | None = None,
         seed: int = 0,
@@ -1422,8 +1571,10 @@ class MLPClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1435,7 +1586,7 @@ class MLPClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
     weight_decay: float | None
     hidden: int | None
     dropout: float | None
@@ -1446,7 +1597,7 @@ class MLPClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
         weight_decay: float | None = None,
         hidden: int | None = None,
         dropout: float | None = None,
@@ -1467,8 +1618,10 @@ class GCNClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1482,7 +1635,7 @@ class GCNClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
     weight_decay: float | None
     hidden: int | None
     dropout: float | None
@@ -1494,7 +1647,7 @@ class GCNClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
         weight_decay: float | None = None,
         hidden: int | None = None,
         dropout: float | None = None,
@@ -1515,8 +1668,10 @@ class GATClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1530,7 +1685,7 @@ class GATClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
     weight_decay: float | None
     hidden: int | None
     dropout: float | None
@@ -1543,7 +1698,7 @@ class GATClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
         weight_decay: float | None = None,
         hidden: int | None = None,
         dropout: float | None = None,
@@ -1565,8 +1720,10 @@ class SGCClassifier(Classifier):
         lr: learning rate of the optimizer. A number above 0.
         patience: stop after this many epochs without a lower loss on validation nodes; 0:
             never. An integer of at least 0.
-        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF. One
-            of none, row, l2, tfidf.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
+            auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         steps: K, the power of the adjacency. An integer of at least 0.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
@@ -1578,7 +1735,7 @@ class SGCClassifier(Classifier):
     epochs: int | None
     lr: float | None
     patience: int | None
-    feature_scaling: Literal["none", "row", "l2", "tfidf"] | None
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
     weight_decay: float | None
     steps: int | None
     self_loops: float | None
@@ -1589,7 +1746,7 @@ class SGCClassifier(Classifier):
         epochs: int | None = None,
         lr: float | None = None,
         patience: int | None = None,
-        feature_scaling: Literal["none", "row", "l2", "tfidf"] | None = None,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
         weight_decay: float | None = None,
         steps: int | None = None,
         self_loops: float | None = None,

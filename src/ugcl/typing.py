@@ -32,11 +32,17 @@ ScopeName = Literal["component", "graph"]
 ContextKind = Literal["power", "lazy"]
 """Powers of A (the paper) or of (I + A)/2 (the authors' code)."""
 
-Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2"]
-"""How H and A^n H become the embedding."""
+Readout = Literal["sum", "mean", "concat", "hidden", "context", "context-l2", "blocks"]
+"""How H and A^n H become the embedding; blocks: `[H | A H | A^2 H | A^n H]`, rows of norm 1."""
 
-FeatureScaling = Literal["none", "row", "l2", "tfidf"]
-"""X as it is, rows of L1 norm 1, rows of L2 norm 1, TF-IDF."""
+FeatureEncoder = Literal["mlp", "deep", "linear", "gcn"]
+"""One layer of a node's own features, two layers, a linear map, one layer of smoothed features."""
+
+ContextLoss = Literal["infonce", "jsd"]
+BlockWeights = Literal["reliability", "equal"]
+
+FeatureScaling = Literal["none", "row", "l2", "tfidf", "standard"]
+"""X as it is, rows of L1 norm 1, rows of L2 norm 1, TF-IDF, columns of mean 0 and deviation 1."""
 
 Activation = Literal["relu", "prelu"]
 Sampling = Literal["random", "window", "ball"]

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from ugcl import load_graph
 from ugcl.cli import main
+from ugcl.cli.generate import OPTIONS
+from ugcl.data import FAMILIES, sbm_graph, synthetic_graph
 
 SMALL = ["generate", "sbm", "--nodes", "200", "--degree", "6", "--features", "4"]
 
@@ -59,6 +63,8 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["generate", "sbn"], "there is no command called 'sbn'; did you mean 'sbm'?"),
+        (["generate", "hubs-dominated"], "called 'hubs-dominated'; did you mean 'hub-dominated'?"),
+        ([*SMALL, "--out", "x.npz", "--ring", "0"], "--ring must be a number of at least 1, not"),
         (["generate", "sbm", "--nodes", "9"], "Missing option '--out'; see ugcl generate sbm --h"),
         ([*SMALL, "--out", "sbm.csv"], "--out sbm.csv must end in .npz"),
         ([*SMALL, "--out", "no/sbm.npz"], "the folder no does not exist or is not writable"),
@@ -85,7 +91,32 @@ def test_mistakes_get_one_sentence_and_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", [["generate"], ["generate", "sbm"]], ids=" ".join)
-def test_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*command, "--help"]) == 0
-    assert "ugcl generate sbm --nodes" in capsys.readouterr().out.split("Example:")[1]
+@pytest.mark.parametrize("name", FAMILIES)
+def test_writes_graphs_of_the_families(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "graph.npz"
+    options = ["--nodes", "300", "--seed", "2", "--classes", "4", "--out", str(out)]
+    assert main(["generate", name, *options, "--json"]) == 0
+    printed, graph = json.loads(capsys.readouterr().out), load_graph(out)
+    assert graph.fingerprint == synthetic_graph(name, nodes=300, seed=2, classes=4).fingerprint
+    assert (graph.name, graph.num_classes, printed["seed"]) == (name, 4, 2)
+    homophily = FAMILIES[name].params["homophily"]
+    assert printed["homophily"] == pytest.approx(homophily or 1 / 4, abs=0.001)
+
+
+def test_options_are_the_parameters_of_the_generator() -> None:
+    """With the same defaults."""
+    parameters = inspect.signature(sbm_graph).parameters
+    defaults = {name: each.default for name, each in parameters.items() if name != "nodes"}
+    assert {name: default for name, (_, default, _) in OPTIONS.items()} == defaults
+
+
+@pytest.mark.parametrize("command", ["", "sbm", *FAMILIES])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", *command.split(), "--help"]) == 0
+    example = re.split("Examples?:", capsys.readouterr().out)[1]
+    assert f"ugcl generate {command or 'sbm'} --nodes" in example
+    if command in FAMILIES:
+        assert main(["generate", "--help"]) == 0
+        assert command in capsys.readouterr().out

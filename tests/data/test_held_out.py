@@ -44,6 +44,26 @@ def test_the_seed_decides_which_edges() -> None:
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_held_out_edges_are_independent_of_edges_sampled_with_the_same_seed(seed: int) -> None:
+    """By `default_rng(seed)` exactly the edges that a user has sampled would be held out."""
+    pairs = np.stack([np.arange(9_999), np.arange(1, 10_000)], axis=1)
+    sampled = np.zeros(9_999, dtype=bool)
+    sampled[np.random.default_rng(seed).choice(9_999, 1_000, replace=False)] = True
+    graph = Graph.from_edges(pairs, np.ones((10_000, 1)))
+    _, held_out = hold_out_edges(graph, 1_000 / 9_999, seed)
+    assert len(held_out) == 1_000
+    assert sampled[held_out[:, 0]].mean() == pytest.approx(0.1, abs=0.04)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_non_edges_are_independent_of_pairs_sampled_with_the_same_seed(seed: int) -> None:
+    """By `default_rng(seed)` the non-edges would be pairs that a user has sampled."""
+    mine = np.sort(np.random.default_rng(seed).integers(10_000, size=(2_008, 2)), axis=1)
+    found = non_edges(sp.csr_array((10_000, 10_000)), 1_000, seed)
+    assert not set(map(tuple, found.tolist())) & set(map(tuple, mine.tolist()))
+
+
 @pytest.mark.parametrize("fraction", [0.001, 0.999])
 def test_too_few_edges_to_score_or_to_train_on_are_refused(fraction: float) -> None:
     with pytest.raises(UGCLError, match=r"change `hold_out_edges` to leave at least 2 and 1$"):

@@ -63,6 +63,13 @@ def check(graph: Graph, arguments: dict) -> None:
         {"components": 100, "degree": 2.0, "homophily": 0.0},
         {"features": 1},
         {"degree_spread": 0.0},
+        {"classes": 8, "ring": 50.0},
+        {"classes": 8, "ring": 50.0, "degree": 300.0, "homophily": 0.1},
+        {"classes": 8, "ring": 2.0, "homophily": 0.1, "components": 3},
+        {"degree_spread": 2.0, "hub_mixing": 2.0, "degree": 20.0},
+        {"hub_mixing": 0.0},
+        {"noise_features": 0.5},
+        {"noise_features": 1.0},
     ],
     ids=str,
 )
@@ -85,6 +92,8 @@ def test_edges_homophily_components_and_classes_are_exact(change: dict) -> None:
     density=st.floats(0, 1),
     homophily=st.floats(0, 1),
     spread=st.sampled_from([0.0, 0.5, 2.0]),
+    mixing=st.sampled_from([0.0, 1.0, 2.0]),
+    ring=st.sampled_from([1, 100]),
     seed=st.integers(0, 100),
 )
 def test_whatever_is_possible_is_met(
@@ -94,6 +103,8 @@ def test_whatever_is_possible_is_met(
     density: float,
     homophily: float,
     spread: float,
+    mixing: float,
+    ring: float,
     seed: int,
 ) -> None:
     assume(max(classes, components) <= nodes)
@@ -107,7 +118,9 @@ def test_whatever_is_possible_is_met(
     }
     for _ in range(3):
         try:
-            graph = sbm_graph(**arguments, degree_spread=spread, seed=seed)
+            graph = sbm_graph(
+                **arguments, degree_spread=spread, hub_mixing=mixing, ring=ring, seed=seed
+            )
             break
         except UGCLError as error:
             low, high = possible_range(str(error))
@@ -205,6 +218,53 @@ def test_a_heavy_tail_of_weights_does_not_stop_sampling() -> None:
     assert np.unique(edges).size == 390
 
 
+@pytest.mark.parametrize("degree", [20.0, 90.0])  # the sparse and the dense way of sampling
+def test_consecutive_classes_have_more_edges_in_a_ring(degree: float) -> None:
+    graph = sbm_graph(
+        nodes=600 if degree == 20 else 120, degree=degree, homophily=0, classes=6, ring=4, seed=1
+    )
+    assert graph.labels is not None
+    rows, columns = graph.adjacency.nonzero()
+    steps = (graph.labels[rows] - graph.labels[columns]) % 6
+    counts = np.bincount(steps, minlength=6)
+    if degree == 20:  # few of all pairs, so that the odds are those of the model
+        assert (counts[1] + counts[5]) / 2 / (counts[2:5].mean()) == pytest.approx(4, rel=0.1)
+    else:
+        assert min(counts[1], counts[5]) > max(counts[2:5])
+    assert counts[2:5].max() < 1.2 * counts[2:5].min()
+
+
+def test_a_ring_of_three_classes_is_no_pattern() -> None:
+    one, other = (sbm_graph(nodes=300, classes=3, ring=ring) for ring in (1, 100))
+    assert one.fingerprint == other.fingerprint
+
+
+def test_hub_mixing_takes_homophily_from_hubs() -> None:
+    differences = []
+    for mixing in (0.5, 1.0, 1.5):
+        graph = sbm_graph(nodes=2000, homophily=0.5, degree_spread=1, hub_mixing=mixing, seed=1)
+        assert graph.labels is not None
+        rows, columns = graph.adjacency.nonzero()
+        same, degree = graph.labels[rows] == graph.labels[columns], degrees(graph)
+        hub = degree[rows] > np.quantile(degree, 0.9)
+        differences.append(same[hub].mean() - same[~hub].mean())
+    assert differences[0] > 0.1
+    assert abs(differences[1]) < 0.05
+    assert differences[2] < -0.1
+
+
+def test_noise_features_are_noise_in_unlike_units() -> None:
+    graph = sbm_graph(nodes=3000, features=40, noise_features=0.75, signal=4.0, seed=1)
+    assert graph.labels is not None
+    deviation, classes = graph.features.std(axis=0), range(graph.num_classes)
+    means = np.stack([graph.features[graph.labels == c].mean(axis=0) for c in classes])
+    informative = means.std(axis=0) / deviation > 0.15
+    assert informative.sum() == pytest.approx(10, abs=2)
+    assert deviation[informative].max() < 3
+    assert np.median(deviation[~informative]) > 10
+    assert deviation.max() == pytest.approx(1000, rel=0.5)
+
+
 def test_features_separate_classes_as_the_signal_says() -> None:
     accuracy = [
         nearest_mean_accuracy(sbm_graph(nodes=2000, classes=2, features=4, signal=signal))
@@ -266,6 +326,10 @@ def test_twenty_thousand_nodes_take_a_moment() -> None:
         ({"signal": float("inf")}, "`signal` must be a number of at least 0, not inf"),
         ({"signal": 1e7}, "`signal` must be at most 1e\\+06, not 1"),
         ({"degree_spread": 3}, "`degree_spread` must be at most 2, not 3"),
+        ({"noise_features": 2}, "`noise_features` must be at most 1, not 2"),
+        ({"hub_mixing": -1}, "`hub_mixing` must be a number of at least 0, not -1"),
+        ({"ring": 0.5}, "`ring` must be a number of at least 1, not 0.5"),
+        ({"ring": 101}, "`ring` must be at most 100, not 101"),
     ],
 )
 def test_refuses(change: dict, message: str) -> None:

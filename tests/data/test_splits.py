@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from conftest import make_graph
 from ugcl import Graph, UGCLError, load_graph
 from ugcl.data import split_of
 from ugcl.data.splits import pool_of, resplits, selection_split
+from ugcl.typing import SplitKind
 
 
 @given(seed=st.integers(0, 10_000), kind=st.sampled_from(["per-class", "fraction"]))
@@ -33,6 +36,44 @@ def test_seeds_differ() -> None:
     graph = make_graph(100)
     one, other = (split_of(graph, "fraction", seed)[0]["train"] for seed in (1, 2))
     assert one.tolist() != other.tolist()
+
+
+@pytest.mark.parametrize("kind", ["per-class", "fraction"])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "sample",
+    [
+        lambda rng: rng.permutation(10_000).argsort() < 5_000,
+        lambda rng: np.isin(np.arange(10_000), rng.choice(10_000, 5_000, replace=False)),
+        lambda rng: rng.integers(2, size=10_000),
+    ],
+    ids=["permutation", "choice", "integers"],
+)
+def test_splits_are_independent_of_labels_sampled_with_the_same_seed(
+    kind: SplitKind, seed: int, sample: Callable[[np.random.Generator], np.ndarray]
+) -> None:
+    """A permutation by `default_rng(seed)` would put one class into training or validation."""
+    labels = sample(np.random.default_rng(seed)).astype(np.int64)
+    chain = np.stack([np.arange(9_999), np.arange(1, 10_000)], axis=1)
+    split, _ = split_of(Graph.from_edges(chain, np.ones((10_000, 1)), labels=labels), kind, seed)
+    for nodes in split.values():
+        assert labels[nodes].mean() == pytest.approx(labels.mean(), abs=2 / np.sqrt(nodes.size))
+
+
+def test_resplits_are_independent_of_groups_sampled_with_the_same_seed() -> None:
+    pool = np.arange(10_000)
+    group = np.random.default_rng(0).permutation(10_000).argsort() < 5_000
+    split = {"train": pool[:1000], "val": pool[1000:]}
+    (parts,) = resplits(np.zeros(10_000, dtype=np.int64), split, 1)
+    assert group[parts["train"]].mean() == pytest.approx(0.5, abs=0.06)
+
+
+def test_seeds_of_any_size_and_negative_ones() -> None:
+    graph = make_graph(100)
+    small, large = (split_of(graph, "fraction", seed)[0]["train"] for seed in (0, 2**63))
+    assert small.tolist() != large.tolist()
+    with pytest.raises(ValueError, match=r"^expected non-negative integer$"):
+        split_of(graph, "fraction", -1)
 
 
 def test_small_classes_leave_something_to_test_on() -> None:

@@ -174,7 +174,7 @@ def test_a_diverged_loss_ends_all_callbacks_too(graph: Graph) -> None:
 
 
 def epochs_until_stop(graph: Graph, *callbacks: Callback, **params: Any) -> tuple[str, int]:
-    params = {"epochs": 60, "hidden": 4, **params}
+    params = {"epochs": 60, "hidden": 16, "dropout": 0.0, **params}
     fitted = fit("gcn", graph, device="cpu", callbacks=callbacks, **params)
     return fitted.ended, fitted.epochs
 

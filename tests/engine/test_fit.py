@@ -246,7 +246,8 @@ def test_the_learning_rate_of_each_epoch_is_that_of_the_settings(graph: Graph) -
 
 
 def test_patience_ends_training_early(graph: Graph) -> None:
-    params = SMALL | {"patience": 3, "epochs": 500, "lr": 1e-9, "sample": "all"}
+    constant = {"lr": 1e-9, "sample": "all", "negatives": "all"}
+    params = SMALL | {"patience": 3, "epochs": 500} | constant
     fitted = fit("ugcl", graph, device="cpu", **params)
     assert (fitted.ended, fitted.epochs) == ("patience", 4)
 

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.preprocessing import StandardScaler
 
 import reference
 from conftest import make_graph
@@ -16,7 +17,9 @@ from ugcl.data.splits import resplits, selection_split
 from ugcl.evaluation import Candidate, FeatureControls
 from ugcl.evaluation.controls import (
     CANDIDATES,
+    DENSE_SCALINGS,
     FEATURE_CONTROLS,
+    SCALINGS,
     STRUCTURE,
     leading,
     ridge_validation,
@@ -44,16 +47,21 @@ def test_every_candidate_equals_its_formula(sparse: bool) -> None:
         Candidate("structure", "none", (), 1),
     ]
     found = dict(FeatureControls(graph, None).candidates((*CANDIDATES, *structure)))
-    assert len(found) == len(CANDIDATES) + 2
+    scalings = SCALINGS if sparse else DENSE_SCALINGS
+    tried = [candidate for candidate in CANDIDATES if candidate.scaling in scalings]
+    assert set(found) == {*tried, *structure}
+    assert {candidate.scaling for candidate in tried} == set(scalings)
     assert {candidate.control for candidate in found} == set(FEATURE_CONTROLS)
     block = unit_rows(structural_embedding(graph.adjacency, STRUCTURE))
     for candidate, matrix in found.items():
         if candidate.scaling == "tfidf":
             weights = 1 + np.log((1 + 30) / (1 + (plain != 0).sum(axis=0)))
             scaled = plain * weights
+        elif candidate.scaling == "standard":
+            scaled = StandardScaler().fit_transform(plain)
         else:
             scaled = plain
-        if candidate.scaling != "none":
+        if candidate.scaling in ("l2", "tfidf"):
             scaled = unit_rows(scaled)
         powers = [np.linalg.matrix_power(adjacency, k) for k in candidate.steps]
         if candidate.control == "pca":  # no more columns than components: nothing is lost

@@ -7,6 +7,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from ugcl import UGCLError
+from ugcl._utils.random import torch_generator
 from ugcl.evaluation import linear_probe
 from ugcl.evaluation.probe import TrainingSpan, row_scalings
 
@@ -94,7 +95,7 @@ def test_separable_classes_score_100_and_noise_scores_by_chance() -> None:
 def test_the_papers_probe_is_300_steps_of_adam_on_one_linear_layer() -> None:
     embeddings, labels, split = problem()
     layer = torch.nn.Linear(6, 3)
-    torch.nn.init.xavier_uniform_(layer.weight, generator=torch.Generator().manual_seed(4))
+    torch.nn.init.xavier_uniform_(layer.weight, generator=torch_generator("probe", 4))
     torch.nn.init.zeros_(layer.bias)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.01, weight_decay=0.01)
     inputs, targets = torch.from_numpy(embeddings), torch.from_numpy(labels)

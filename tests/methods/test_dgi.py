@@ -22,6 +22,7 @@ from steps import (
     settings_of,
 )
 from ugcl import Graph
+from ugcl._utils.random import numpy_generator
 from ugcl.scope import Component
 
 
@@ -54,7 +55,7 @@ def assert_equals_dgi(
         model.loss.weight.mul_(5)
     views = bound_views(model, graph)
     x = scaled_features(graph, model.settings)
-    order = np.random.default_rng([3, 2]).permutation(graph.num_nodes)
+    order = numpy_generator("views", 3, 2).permutation(graph.num_nodes)
     a = reference.normalised_adjacency(graph.adjacency.toarray().astype(float))
     dense_parts = [torch.from_numpy(part) for part in (a, x, x[order])]
     rng = model.rng(2)

@@ -27,6 +27,7 @@ from steps import (
     shake,
 )
 from ugcl import Graph
+from ugcl._utils.random import numpy_generator
 from ugcl.methods.models.ssl import SSLModel
 from ugcl.scope import Power
 from ugcl.sparse import SparseMatrix
@@ -99,7 +100,7 @@ def test_gcas_views_drop_and_mask_by_centrality(kind: str, graph: Graph) -> None
     views, of_both = bound_views(model, graph), gca_chances(graph, model)
     edges = edge_list(edges_of(graph))
     for epoch in range(30):
-        sample, rng = views.sample(model.rng(epoch)), np.random.default_rng([3, epoch])
+        sample, rng = views.sample(model.rng(epoch)), numpy_generator("views", 3, epoch)
         for view, (of_edges, of_columns) in zip(sample.views, of_both, strict=True):
             kept = edges[rng.random(len(edges)) >= of_edges]
             np.testing.assert_array_equal(edge_list(edges_left(view)), kept)

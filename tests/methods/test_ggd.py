@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 from torch.nn import functional
@@ -19,6 +18,7 @@ from steps import (
     sample_of,
     shake,
 )
+from ugcl._utils.random import numpy_generator
 from ugcl.scope import Power
 from ugcl.sparse import SparseMatrix
 
@@ -52,7 +52,7 @@ def test_ggds_step_equals_an_independent_ggd(scope: int, sparse: bool) -> None:
     sample, rng = sample_of(model, graph, 4)
     for view in (*sample.views, *sample.corrupted):
         assert isinstance(view.features, SparseMatrix) == sparse
-    again = np.random.default_rng([3, 4])
+    again = numpy_generator("views", 3, 4)
     order, kept = again.permutation(40), torch.from_numpy(again.random(30) >= 0.2)
     assert 0 < kept.sum() < 30
     a, x = a_and_x(graph, model)

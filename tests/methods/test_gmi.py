@@ -30,6 +30,7 @@ from steps import (
     settings_of,
     shake,
 )
+from ugcl._utils.random import numpy_generator
 from ugcl.scope import Power
 from ugcl.sparse import SparseMatrix
 
@@ -67,7 +68,7 @@ def gmi_edge_term(hidden: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
 
 def other_nodes(count: int, epoch: int, size: int = 40) -> torch.Tensor:
     """`count` random other nodes for each node, as the epoch samples them."""
-    steps = np.random.default_rng([3, epoch]).integers(1, size, (size, count))
+    steps = numpy_generator("views", 3, epoch).integers(1, size, (size, count))
     return torch.from_numpy((np.arange(size)[:, None] + steps) % size)
 
 

@@ -1,11 +1,14 @@
 """Losses and embeddings of every method stay what they were.
 
-`reference_values.json` was computed by version 0.1 of this library, before methods were made of
-modules: for every method and preset the losses of four epochs on `make_graph(60)` with seed 3, on
-one thread, and of the embeddings the mean, the standard deviation around the columns' means, and
-the first row's first entries around them. Seven digits are stored. Bits differ between CPUs, so the
-comparison has a tolerance. To add a method, add what `summary` returns; change a value only with a
-reason in the changelog.
+`reference_values.json` has for every method and preset the losses of four epochs on
+`make_graph(60)` with seed 3, on one thread, and of the embeddings the mean, the standard deviation
+around the columns' means, and the first row's first entries around them. Seven digits are stored.
+Bits differ between CPUs, so the comparison has a tolerance. To add a method, add what `summary`
+returns; change a value only with a reason in the changelog.
+
+The values date from the keyed random streams. With the streams before them, the same code gave the
+earlier values, which go back to version 0.1, before methods were made of modules; except `deepwalk`
+and `node2vec`, where gensim got a stream of its own.
 """
 
 from __future__ import annotations

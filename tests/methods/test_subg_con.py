@@ -25,6 +25,7 @@ from steps import (
     shake,
 )
 from ugcl import Graph
+from ugcl._utils.random import numpy_generator
 from ugcl.scope import WholeGraph
 from ugcl.sparse import SparseMatrix
 
@@ -97,7 +98,7 @@ def test_subg_cons_step_equals_one_by_loops_over_subgraphs(
     shake(model)
     sample, rng = sample_of(model, graph, 4)
     assert isinstance(sample.views[0].features, SparseMatrix) == sparse
-    again, count = np.random.default_rng([3, 4]), params.get("sample", 40)
+    again, count = numpy_generator("views", 3, 4), params.get("sample", 40)
     centres = np.sort(again.choice(40, count, replace=False, shuffle=False))
     order = again.permutation(count)
     edges, (_, x) = edges_of(graph), a_and_x(graph, model)

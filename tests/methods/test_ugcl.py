@@ -14,6 +14,7 @@ from steps import (
     sample_of,
 )
 from ugcl import Graph, load_graph
+from ugcl._utils.random import numpy_generator
 from ugcl.bench.naive import naive_loss
 from ugcl.methods import METHODS
 from ugcl.methods.models.ssl import SSLModel
@@ -50,7 +51,7 @@ def naive_step(
     assert isinstance(chosen, UGCLSettings)
     adjacency = graph.adjacency.toarray().astype(float)
     features = graph.features.toarray() if sp.issparse(graph.features) else graph.features
-    rng = np.random.default_rng([model.seed, epoch])
+    rng = numpy_generator("views", model.seed, epoch)
     nodes = sample_nodes(graph.adjacency, chosen.sample, chosen.sampling, rng)
     if chosen.normalisation == "graph":
         whole = reference.normalised_adjacency(adjacency, chosen.self_loops)

@@ -1,20 +1,32 @@
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler
 
 from conftest import make_graph
-from ugcl import Graph
+from ugcl import Embedder, Graph
+from ugcl._utils.linalg import dense_rows
 from ugcl.engine import fit
 from ugcl.scope import normalised_adjacency
-from ugcl.views import densify, idf_weights, scale_features, smooth_features
+from ugcl.typing import FeatureScaling
+from ugcl.views import densify, fit_scaling, idf_weights, scale_features, smooth_features
 from ugcl.views.scaling import MAX_DENSITY
+
+statistics = partial(fit_scaling, scaling="standard")
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-@pytest.mark.parametrize("scaling", ["none", "row", "l2", "tfidf"])
+@pytest.mark.parametrize("scaling", get_args(FeatureScaling))
 def test_scaled_features_equal_the_formula(scaling: str, sparse: bool) -> None:
     dense = np.array([[1, 0, 2], [0, 0, 0], [3, 1, 0], [0, 1, 0]], dtype=np.float32)
     scaled = scale_features(sp.csr_array(dense) if sparse else dense, scaling)
@@ -25,18 +37,99 @@ def test_scaled_features_equal_the_formula(scaling: str, sparse: bool) -> None:
         "row": dense / np.maximum(dense.sum(axis=1, keepdims=True), 1),
         "l2": dense / np.maximum(np.linalg.norm(dense, axis=1, keepdims=True), 1),
         "tfidf": TfidfTransformer().fit_transform(sp.csr_array(dense)).toarray(),
+        "standard": StandardScaler(with_mean=not sparse).fit_transform(dense),
     }[scaling]
     np.testing.assert_allclose(scaled.toarray() if sparse else scaled, expected, rtol=1e-6)
 
 
-def test_tfidf_of_another_graph_uses_the_weights_of_the_first() -> None:
-    graph = make_graph(30)
-    fitted = fit("ugcl", graph, device="cpu", hidden=4, epochs=1, feature_scaling="tfidf")
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("scaling", ["tfidf", "standard"])
+def test_another_graph_is_scaled_by_the_statistics_of_the_first(scaling: str, sparse: bool) -> None:
+    graph = make_graph(30, sparse=sparse)
+    fitted = fit("ugcl", graph, device="cpu", hidden=4, epochs=1, feature_scaling=scaling)
     part = Graph.from_edges([[0, 1]], graph.features[:10])
-    expected = scale_features(graph.features, "tfidf")[:10]
+    expected = scale_features(graph.features, scaling)[:10]
     scaled = fitted.model.scaled(part)
-    np.testing.assert_allclose(scaled.toarray(), expected.toarray(), rtol=1e-6)
-    assert abs(scaled - scale_features(part.features, "tfidf")).max() > 0.01
+    np.testing.assert_allclose(dense_rows(scaled), dense_rows(expected), rtol=1e-6)
+    assert abs(scaled - scale_features(part.features, scaling)).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("method", "params"), [("ugcl", {"hidden": 4, "epochs": 1}), ("smooth", {})]
+)
+def test_means_and_deviations_are_saved_with_the_model(
+    method: str, params: dict[str, int], tmp_path: Path
+) -> None:
+    graph, other = make_graph(30, sparse=False), make_graph(20, sparse=False, seed=3)
+    settings: dict[str, Any] = {"scope": 1, "feature_scaling": "standard", **params}
+    estimator = Embedder(method, device="cpu", **settings).fit(graph)
+    estimator.save(tmp_path / "model.safetensors")
+    loaded = Embedder.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(loaded.embed(other), estimator.embed(other))
+    assert not np.allclose(loaded.embed(other), clone(estimator).fit_embed(other), atol=1e-3)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_constant_columns_become_zeros(sparse: bool) -> None:
+    """Also 0.1, whose mean is rounded, and in a new graph, where the column may vary."""
+    dense = np.tile(np.array([0.1, 0, -7e30, 1e-30], dtype=np.float32), (1001, 1))
+    dense = np.hstack([dense, np.arange(1001, dtype=np.float32)[:, None]])
+    kind = sp.csr_array if sparse else np.array
+    scaled = dense_rows(scale_features(kind(dense), "standard"))
+    np.testing.assert_array_equal(scaled[:, :4], 0)
+    assert scaled[:, 4].std() == pytest.approx(1)
+    new = dense_rows(scale_features(kind(dense[:9] + 3), "standard", statistics(kind(dense))))
+    np.testing.assert_array_equal(new[:, :4], 0)
+    assert dense_rows(scale_features(kind(dense[:1]), "standard")).any() == 0
+
+
+def test_large_means_do_not_cost_accuracy() -> None:
+    rng = np.random.default_rng(0)
+    features = (rng.normal(size=(20_000, 3)) * [1, 30, 1e-4] + [1e6, 1e4, 10]).astype(np.float32)
+    scaled = scale_features(features, "standard")
+    exact = features.astype(np.longdouble)
+    exact = (exact - exact.mean(axis=0)) / exact.std(axis=0)
+    np.testing.assert_allclose(scaled, exact.astype(np.float64), rtol=1e-6, atol=1e-7)
+
+
+def test_columns_are_standardised_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    features = make_graph(30, sparse=False).features
+    whole = scale_features(features, "standard")
+    monkeypatch.setattr("ugcl.views.scaling.BLOCK_SIZE", 50)
+    np.testing.assert_allclose(scale_features(features, "standard"), whole, rtol=1e-6)
+
+
+def test_sparse_features_are_centred_by_a_model_of_dense_ones() -> None:
+    graph = make_graph(30)
+    dense = graph.features.toarray()
+    fitted = statistics(dense)
+    of_sparse = scale_features(graph.features, "standard", fitted)
+    np.testing.assert_array_equal(of_sparse, scale_features(dense, "standard", fitted))
+
+
+@given(
+    seed=st.integers(0, 1000),
+    factors=st.lists(st.floats(1e-3, 1e3), min_size=3, max_size=3),
+    shifts=st.lists(st.floats(-100, 100), min_size=3, max_size=3),
+)
+def test_units_of_columns_do_not_count(
+    seed: int, factors: list[float], shifts: list[float]
+) -> None:
+    """Shifts are in deviations; float32 keeps the rest."""
+    features = np.random.default_rng(seed).normal(size=(40, 3))
+    in_other_units = ((features + shifts) * factors).astype(np.float32)
+    np.testing.assert_allclose(
+        scale_features(in_other_units, "standard"),
+        scale_features(features.astype(np.float32), "standard"),
+        atol=1e-4,
+    )
+    sparse = sp.csr_array(features * (features > 0.5), dtype=np.float32)
+    rescaled = (sparse @ sp.diags_array(np.array(factors, dtype=np.float32))).tocsr()
+    np.testing.assert_allclose(
+        scale_features(rescaled, "standard").toarray(),
+        scale_features(sparse, "standard").toarray(),
+        rtol=1e-5,
+    )
 
 
 @pytest.mark.parametrize("sparse", [True, False])

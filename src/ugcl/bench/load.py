@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ugcl._utils.random import numpy_generator
 from ugcl.bench.child import in_fresh_process
 from ugcl.typing import NodeIndices
 
@@ -27,7 +28,7 @@ def bench_load(*, edges: int = 10_000_000, nodes: int = 1_000_000) -> dict[str, 
     Returns:
         `rows`, each with `ids`, `seconds` and `peak_bytes`.
     """
-    rng = np.random.default_rng(0)
+    rng = numpy_generator("bench", 0)
     endpoints = [rng.integers(0, nodes, edges) for _ in range(2)]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -45,5 +46,5 @@ def _write(path: Path, kind: str, endpoints: list[NodeIndices], nodes: int) -> N
         names = np.array([f"node-{i:08d}" for i in range(nodes)])
         columns = {name: names[numbers] for name, numbers in columns.items()}
     if kind == "weights":
-        columns["weight"] = np.random.default_rng(1).random(endpoints[0].size)
+        columns["weight"] = numpy_generator("bench", 1).random(endpoints[0].size)
     pq.write_table(pa.table(columns), path)

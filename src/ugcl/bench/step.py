@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator, torch_generator
 from ugcl.bench.child import in_fresh_process
 from ugcl.bench.naive import naive_loss
 from ugcl.bench.timing import medians, seconds
@@ -94,7 +95,7 @@ def bench_step(
 
 def _whole_step(trainer: Trainer, size: int) -> dict[str, Callable[[], object]]:
     """Return what is compared: the product, the step and the loss."""
-    settings, generator = _settings(trainer), torch.Generator().manual_seed(0)
+    settings, generator = _settings(trainer), torch_generator("bench")
     patch, context = torch.randn(2, size, settings.hidden, generator=generator)
     loss = _loss_with_gradient(_model(trainer), patch.clone(), context)
 
@@ -116,7 +117,7 @@ def _whole_step(trainer: Trainer, size: int) -> dict[str, Callable[[], object]]:
 def _loss_with_gradient(model: SSLModel, patch: Tensor, context: Tensor) -> Callable[[], object]:
     """Return the function that computes the loss of two S x D views and its gradient."""
     views = [patch.detach().requires_grad_(), context.detach().requires_grad_()]
-    batch = Batch(patches=views[:1], contexts=views[1:], rng=np.random.default_rng(0))
+    batch = Batch(patches=views[:1], contexts=views[1:], rng=numpy_generator("bench"))
     return lambda: torch.autograd.grad(model.loss(batch), views)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from ugcl._utils.random import numpy_generator
 from ugcl.bench.timing import seconds
 from ugcl.data import load_graph
 from ugcl.views import Walker
@@ -32,7 +31,7 @@ def bench_walks(
     loaded = load_graph(graph, data_root)
     rows = []
     for p, q in ORDERS:
-        walker, rng = Walker(loaded.adjacency, p, q), np.random.default_rng(0)
+        walker, rng = Walker(loaded.adjacency, p, q), numpy_generator("bench")
         total = sum(seconds(partial(walker.walks, length, rng)) for _ in range(walks))
         steps = walks * length * int((walker.degrees > 0).sum())
         rows.append({"p": p, "q": q, "seconds": total, "steps_per_second": steps / total})

@@ -99,8 +99,8 @@ def _feature_warnings(graph: Graph) -> Iterator[str]:
     if dominant.any():
         yield (
             f"{int(dominant.sum()):,} feature(s) are over {factor:,.0f} times as large as others"
-            f"{_column_names(graph, dominant)} and dominate them: scale the columns, for example "
-            "to mean 0 and standard deviation 1"
+            f"{_column_names(graph, dominant)} and dominate them: train with `feature_scaling` "
+            "standard, or scale the columns yourself"
         )
     if not sparse and graph.num_nodes >= MIN_NODES:
         numbering = np.array([_is_numbering(column) for column in features.T])

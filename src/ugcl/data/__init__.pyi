@@ -1,5 +1,8 @@
 from .catalogue import DATASETS as DATASETS
 from .catalogue import Dataset as Dataset
+from .families import FAMILIES as FAMILIES
+from .families import Family as Family
+from .families import synthetic_graph as synthetic_graph
 from .held_out import hold_out_edges as hold_out_edges
 from .held_out import non_edges as non_edges
 from .load import load_graph as load_graph

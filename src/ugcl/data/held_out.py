@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.data.readers.structural import steps_of, structural_features
 from ugcl.graph import Graph
 from ugcl.typing import CSRMatrix
@@ -31,7 +32,8 @@ def hold_out_edges(graph: Graph, fraction: float, seed: int = 0) -> tuple[Graph,
             f"{upper.nnz - count:,} to train on: change `hold_out_edges` to leave at least 2 and 1"
         )
     removed = np.zeros(upper.nnz, dtype=bool)
-    removed[np.random.default_rng(seed).choice(upper.nnz, count, replace=False)] = True
+    rng = numpy_generator("held-out edges", seed)
+    removed[rng.choice(upper.nnz, count, replace=False)] = True
     rows, columns = (ends.astype(np.int64) for ends in upper.coords)
     kept = sp.coo_array(
         (upper.data[~removed], (rows[~removed], columns[~removed])), shape=graph.adjacency.shape
@@ -59,7 +61,7 @@ def non_edges(adjacency: CSRMatrix, count: int, seed: int = 0) -> Pairs:
             f"{count:,} pairs of nodes without an edge are needed, but the graph has "
             f"{available:,}: hold out fewer edges (`hold_out_edges`)"
         )
-    rng = np.random.default_rng(seed)
+    rng = numpy_generator("non-edges", seed)
     rows = np.repeat(np.arange(size, dtype=np.int64), np.diff(adjacency.indptr))
     edges = rows * size + adjacency.indices
     sampled = np.empty(0, dtype=np.int64)

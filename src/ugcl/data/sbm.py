@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.graph.edges import EdgeList
 from ugcl.typing import LabelArray
@@ -21,24 +22,28 @@ Floats = npt.NDArray[np.float64]
 MAX_INT = 2**31 - 1
 MAX_DEGREE_SPREAD = 2.0
 MAX_SIGNAL = 1e6
-
-RNG_STREAM = 2018
-"""Mixed into the seed: a split sampled with the same seed must not repeat our permutation."""
+MAX_HUB_MIXING = 2.0
+MAX_RING = 100.0
+MAX_NOISE_LOG_SCALE = 3
+"""Noise features have standard deviations from 1 to ten to this power."""
 
 MAX_ROUNDS = 10
-"""If so many rounds of sampling find too few new edges, the weights become their square roots."""
+"""If so many rounds find too few new edges, all probabilities become their square roots."""
 
 
 def sbm_graph(
     *,
     nodes: int,
     degree: float = 10.0,
-    homophily: float = 0.8,
+    homophily: float | None = 0.8,
     classes: int = 5,
     features: int = 32,
     components: int = 1,
     signal: float = 1.0,
+    noise_features: float = 0.0,
     degree_spread: float = 0.5,
+    hub_mixing: float = 1.0,
+    ring: float = 1.0,
     seed: int = 0,
 ) -> Graph:
     """Sample a graph from a degree-corrected contextual stochastic block model.
@@ -46,8 +51,10 @@ def sbm_graph(
     The numbers of edges are fixed instead of expected:
 
         E = N d / 2, of which h E inside classes,
-        P(u, v) ~ w_u w_v            among pairs of the same class, and among pairs of two classes,
+        P(u, v) ~ w_u w_v            among pairs of the same class,
+        P(u, v) ~ (w_u w_v)^p b_uv   among pairs of two classes, with p the hub mixing,
         w_v = exp(s z_v - s^2 / 2)   with z_v ~ N(0, 1), s the degree spread,
+        b_uv = 1                     for consecutive classes c and c + 1 (mod C), else 1 / ring,
 
     sampled without replacement; a few edges are then moved so that every component is connected.
     Classes and components have equal sizes up to one node, and every component with enough nodes
@@ -57,7 +64,8 @@ def sbm_graph(
 
     where the m_c are random and orthonormal, so that class means are at distance t (with more
     classes than features: random unit vectors, at about that distance). The best classifier of
-    features alone has an error of Phi(-t/2) between two classes.
+    features alone has an error of Phi(-t/2) between two classes. A fraction of the columns may be
+    noise in unlike units: a_j (b_j + e), with log10 a_j uniform from 0 to 3 and b_j ~ N(0, 1).
 
     The result depends on the arguments alone. Cost: O(N F + E) and sorts of E integers.
 
@@ -67,12 +75,17 @@ def sbm_graph(
     Args:
         nodes: N.
         degree: d, the average degree; E is N d / 2, rounded.
-        homophily: h, the fraction of edges that connect two nodes of the same class.
+        homophily: h, the fraction of edges that connect two nodes of the same class; None for
+            1 / classes, where edges tell nothing about the classes.
         classes: number of classes.
         features: F, number of feature columns.
         components: number of connected components.
         signal: t, distance of two class means in standard deviations of the noise.
+        noise_features: fraction of the columns that are noise in unlike units.
         degree_spread: s, from 0 (equal weights, the plain block model) to 2.
+        hub_mixing: p, from 0 to 2; above 1 the edges of hubs are less homophilous than others.
+        ring: how much more likely an edge between two classes connects consecutive classes than
+            others, 1 to 100. The few edges that are moved to connect components are exempt.
         seed: seed of the random generator.
 
     Returns:
@@ -83,16 +96,19 @@ def sbm_graph(
     num_components = _integer("components", components, 1, num_nodes)
     num_features = _integer("features", features, 1, MAX_INT)
     degree = _number("degree", degree, 0, num_nodes - 1)
-    homophily = _number("homophily", homophily, 0, 1)
+    homophily = 1 / num_classes if homophily is None else _number("homophily", homophily, 0, 1)
     signal = _number("signal", signal, 0, MAX_SIGNAL)
+    num_noise = round(num_features * _number("noise_features", noise_features, 0, 1))
+    hub_mixing = _number("hub_mixing", hub_mixing, 0, MAX_HUB_MIXING)
+    ring = _number("ring", ring, 1, MAX_RING)
     spread = _number("degree_spread", degree_spread, 0, MAX_DEGREE_SPREAD)
-    rng = np.random.default_rng([RNG_STREAM, _integer("seed", seed, 0, 2**63 - 1)])
+    rng = numpy_generator("sbm", _integer("seed", seed, 0, 2**63 - 1))
 
     index = np.arange(num_nodes)
     component = index * num_components // num_nodes
     block = np.sort(component * num_classes + index % num_classes)
     weights = rng.lognormal(-(spread**2) / 2, spread, num_nodes)
-    blocks = Blocks(block, component, weights)
+    blocks = Blocks(block, component, weights, weights**hub_mixing, num_classes, ring)
     inside, between = _edge_counts(blocks, degree, homophily)
     edges = _connected_edges(blocks, inside, between, rng)
 
@@ -102,7 +118,7 @@ def sbm_graph(
     labels[node] = block % num_classes
     return Graph(
         EdgeList(np.concatenate([u, v]), np.concatenate([v, u]), None),
-        _features(labels, num_classes, num_features, signal, rng),
+        _features(labels, num_classes, num_features, num_noise, signal, rng),
         labels=labels,
         name="sbm",
     )
@@ -115,13 +131,27 @@ class Blocks:
         block: block of each node, (N,) ascending integers.
         component: component of each node, (N,) ascending integers.
         weights: w, (N,) positive numbers.
+        between_weights: the weights for edges between blocks, by default w.
+        num_classes: C; the class of a node is its block modulo C.
+        ring: how much more likely edges between consecutive classes are than between others.
         block_start, block_end: range of the nodes of each node's block, (N,) each.
         component_start, component_end: range of the nodes of each node's component.
         chains: keys of the edges that connect the first nodes of each component's blocks.
     """
 
-    def __init__(self, block: Ints, component: Ints, weights: Floats) -> None:
+    def __init__(
+        self,
+        block: Ints,
+        component: Ints,
+        weights: Floats,
+        between_weights: Floats | None = None,
+        num_classes: int = 1,
+        ring: float = 1.0,
+    ) -> None:
         self.block, self.component, self.weights = block, component, weights
+        self.between_weights = weights if between_weights is None else between_weights
+        self.num_classes = num_classes
+        self.ring = ring if num_classes > 3 else 1.0  # else all classes are consecutive
         self.block_start, self.component_start = (np.searchsorted(i, i) for i in (block, component))
         self.block_end, self.component_end = (
             np.searchsorted(ids, ids, side="right") for ids in (block, component)
@@ -136,6 +166,11 @@ class Blocks:
         if same:
             return np.arange(1, self.block.size + 1), self.block_end
         return self.block_end, self.component_end
+
+    def affinity(self, steps: Ints) -> Floats:
+        """Relative probability of an edge between two classes by the difference of their blocks."""
+        steps = steps % self.num_classes
+        return np.where((steps == 1) | (steps == self.num_classes - 1), 1.0, 1 / self.ring)
 
     def num_pairs(self, same: bool) -> int:
         """Number of pairs of nodes of the same block, or of two blocks of a component."""
@@ -178,9 +213,9 @@ def sample_edges(
 ) -> Ints:
     """Add random edges to `edges` until there are `count`.
 
-    Edges are sampled one after another with P(u, v) ~ w_u w_v; repeated ones do not count. If more
-    than half of all pairs are needed, every pair gets an exponential clock of rate w_u w_v and the
-    first to ring are taken, which has the same distribution.
+    Edges are sampled one after another with the model's P(u, v); repeated ones do not count. If
+    more than half of all pairs are needed, every pair gets an exponential clock of that rate and
+    the first to ring are taken, which has the same distribution.
 
     Args:
         blocks: the nodes.
@@ -189,20 +224,31 @@ def sample_edges(
         same: whether edges connect nodes of the same block, or of two blocks of a component.
         rng: random generator.
     """
+    weights = blocks.weights if same else blocks.between_weights
+    uniform = same or blocks.ring == 1
     if edges.size < count > blocks.num_pairs(same) // 2:
         u, v = blocks.all_pairs(same)
-        keys = _keys(u, v, blocks.weights.size)
-        clocks = rng.exponential(size=keys.size) / (blocks.weights[u] * blocks.weights[v])
+        keys = _keys(u, v, weights.size)
+        clocks = rng.exponential(size=keys.size) / (weights[u] * weights[v])
+        if not uniform:
+            clocks /= blocks.affinity(blocks.block[u] - blocks.block[v])
         clocks[np.isin(keys, edges)] = -1
         return keys[np.argsort(clocks)[:count]]
-    weights, rounds = blocks.weights, 0
+    rounds, power, accepted = 0, 1.0, 1.0
     while (missing := count - edges.size) > 0:
-        sampled = _sample_pairs(blocks, weights, missing, same, rng)
+        if not uniform:
+            affinity = blocks.affinity(np.arange(blocks.num_classes)) ** power
+            accepted = float(affinity[1:].mean())
+        sampled = _sample_pairs(blocks, weights, math.ceil(missing / accepted), same, rng)
+        if not uniform:
+            u, v = (blocks.block[ends] for ends in np.divmod(sampled, weights.size))
+            likely = rng.random(sampled.size) < affinity[(u - v) % blocks.num_classes]
+            sampled = rng.permutation(sampled[likely])[:missing]
         edges = np.sort(np.concatenate([edges, sampled]))
         edges = edges[np.diff(edges, prepend=-1) > 0]
         rounds += 1
         if rounds % MAX_ROUNDS == 0:
-            weights = np.sqrt(weights)
+            weights, power = np.sqrt(weights), power / 2
     return edges
 
 
@@ -302,16 +348,27 @@ def _keys(u: Ints, v: Ints, num_nodes: int) -> Ints:
 
 
 def _features(
-    labels: LabelArray, classes: int, columns: int, signal: float, rng: np.random.Generator
+    labels: LabelArray,
+    classes: int,
+    columns: int,
+    num_noise: int,
+    signal: float,
+    rng: np.random.Generator,
 ) -> npt.NDArray[np.float32]:
-    means = rng.standard_normal((classes, columns))
-    if classes <= columns:
+    informative = columns - num_noise
+    means = rng.standard_normal((classes, informative))
+    if classes <= informative:
         means = np.linalg.qr(means.T)[0].T
     else:
         means /= np.linalg.norm(means, axis=1, keepdims=True)
     features = rng.standard_normal((labels.size, columns), dtype=np.float32)
-    features += (signal / math.sqrt(2) * means).astype(np.float32)[labels]
-    return features
+    features[:, :informative] += (signal / math.sqrt(2) * means).astype(np.float32)[labels]
+    if not num_noise:
+        return features
+    scale = 10 ** rng.uniform(0, MAX_NOISE_LOG_SCALE, num_noise)
+    features[:, informative:] += rng.standard_normal(num_noise)
+    features[:, informative:] *= scale
+    return features[:, rng.permutation(columns)]
 
 
 def _integer(name: str, value: Any, low: int, high: int) -> int:

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl._utils.suggest import unknown
 from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
@@ -51,7 +52,8 @@ def split_of(
             raise UGCLError("the graph's own split takes no seed: leave out `split_seed`")
         return dict(graph.splits), "own"
     sample = _per_class if kind == "per-class" else _fraction
-    return sample(graph.labels, np.random.default_rng(seed or 0)), f"{kind}, split seed {seed or 0}"
+    rng = numpy_generator("split", seed or 0)
+    return sample(graph.labels, rng), f"{kind}, split seed {seed or 0}"
 
 
 def has_own_split(graph: Graph) -> bool:
@@ -88,7 +90,7 @@ def resplits(labels: LabelArray, split: Split, count: int) -> list[Split]:
     sizes = np.bincount(labels[split["train"]], minlength=int(labels.max()) + 1)
     splits = []
     for seed in range(count):
-        shuffled = np.random.default_rng(seed).permutation(pool)
+        shuffled = numpy_generator("resplit", seed).permutation(pool)
         members = [shuffled[labels[shuffled] == c] for c in range(sizes.size)]
         train = np.concatenate(
             [nodes[: min(n, -(-nodes.size // 2))] for nodes, n in zip(members, sizes, strict=True)]

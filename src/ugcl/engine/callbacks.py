@@ -14,8 +14,8 @@ from ugcl.methods.models.model import Model
 TOLERANCE = 1e-4
 """A loss counts as lower if it is lower by more than this."""
 
-Ended = Literal["epochs", "patience", "stopped"]
-"""How training ended: after all epochs, by early stopping, or on request."""
+Ended = Literal["epochs", "patience", "converged", "stopped"]
+"""How training ended: after all epochs, by early stopping, by the model's own rule, on request."""
 
 
 @dataclass

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.linalg import dense_rows
+from ugcl._utils.random import numpy_generator
 from ugcl.typing import CSRMatrix, Embeddings
 
 SAMPLE = 1000
@@ -46,7 +47,7 @@ def diagnose_collapse(embeddings: Embeddings, adjacency: CSRMatrix) -> Collapse:
         embeddings: N x D'.
         adjacency: A, whose edges are the pairs of the alignment.
     """
-    rng = np.random.default_rng(0)
+    rng = numpy_generator("collapse")
     size = embeddings.shape[0]
     nodes = np.sort(rng.choice(size, min(SAMPLE, size), replace=False))
     rows = dense_rows(embeddings[nodes]).astype(np.float64)

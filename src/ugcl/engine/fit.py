@@ -163,6 +163,7 @@ class Trainer:
                 with ExitStack() as stack:  # every callback ends, even if one of them raises
                     for callback in reversed(started):
                         stack.callback(callback.on_fit_end, state)
+            self.model.on_fit_end(self.graph, self.device)
         return Fitted(
             method=self.method,
             model=self.model,
@@ -188,6 +189,8 @@ class Trainer:
             raise self._diverged(state.loss)
         state.validation_loss = self.model.validation_loss()
         state.update_best()
+        if self.model.converged():
+            state.stop("converged")
         state.seconds += time.perf_counter() - start
         for callback in callbacks:
             callback.on_epoch_end(state)

@@ -158,8 +158,8 @@ def evaluate_run(
     """Score a finished run and its controls by node classification.
 
     The controls are tuned on the training and validation nodes of the graph's own split (of the
-    random one with seed 0 where it has none), on which our presets were chosen, too; random splits
-    never test these nodes.
+    random one with seed 0 where it has none); random splits never test these nodes. Presets for
+    data sets with their own split were chosen on the same nodes.
 
     A supervised run is scored by its predictions, on the split that it was trained on; for any
     other split it is trained again.

@@ -19,6 +19,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.preprocessing import normalize
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import seed_of
 from ugcl.data import GraphFiles
 from ugcl.engine import fit
 from ugcl.evaluation.comparison import load_comparison
@@ -174,7 +175,7 @@ def cluster_score(
     rows = _with_int32_indices(normalize(embeddings))
     results = []
     for start in range(starts):
-        kmeans = KMeans(num_classes, n_init=1, random_state=seed + start)
+        kmeans = KMeans(num_classes, n_init=1, random_state=seed_of("k-means", seed + start))
         with warnings.catch_warnings():  # fewer distinct rows than classes give fewer clusters
             warnings.simplefilter("ignore", ConvergenceWarning)
             kmeans.fit(rows)

@@ -20,6 +20,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from ugcl._utils.linalg import dense_rows, ridge_path
+from ugcl._utils.random import seed_of
 from ugcl.data.splits import Split
 from ugcl.evaluation.probe import row_scalings, validation_accuracy
 from ugcl.graph import Graph
@@ -41,6 +42,9 @@ FEATURE_CONTROLS = tuple(control for control in CONTROLS if control != "untraine
 """The controls that depend on the graph and splits alone."""
 
 SCALINGS: tuple[FeatureScaling, ...] = ("none", "l2", "tfidf")
+DENSE_SCALINGS: tuple[FeatureScaling, ...] = (*SCALINGS, "standard")
+"""Feature scalings that the controls try, for sparse and for dense features."""
+
 SMOOTHING = {"raw": (0,), "smooth": (1, 2, 3, 5, 10, 15, 20), "pca": (0, 2, 5, 10, 15)}
 """Values of k that each control tries."""
 
@@ -103,12 +107,15 @@ class Candidate:
 
 CANDIDATES = tuple(
     Candidate(control, scaling, k)
-    for scaling in SCALINGS
+    for scaling in DENSE_SCALINGS
     for control, values in (*SMOOTHING.items(), ("sign", BLOCKS))
     for k in values
     if (control, scaling) != ("sign", "l2")  # its rows are scaled to L2 norm 1 in any case
 )
-"""All candidates but those of `structure`, which depend on the choice for `sign`."""
+"""All candidates but those of `structure`, which depend on the choice for `sign`.
+
+Those with scaling `standard` are for dense features only.
+"""
 
 
 def structure_candidates(sign: Candidate) -> tuple[Candidate, ...]:
@@ -138,7 +145,7 @@ class FeatureControls:
     ) -> Iterator[tuple[Candidate, Features]]:
         """Yield candidates with their embeddings."""
         adjacency = normalised_adjacency(self.graph.adjacency, SMOOTHING_SELF_LOOPS)
-        for scaling in SCALINGS:
+        for scaling in SCALINGS if sp.issparse(self.graph.features) else DENSE_SCALINGS:
             some = [candidate for candidate in wanted if candidate.scaling == scaling]
             if not some:
                 continue
@@ -255,7 +262,8 @@ def principal(matrix: Features, columns: int) -> npt.NDArray[np.float32]:
         first = max(0, width - columns)
         _, directions = linalg.eigh(gram, subset_by_index=(first, width - 1))
         return dense_rows(matrix @ directions[:, ::-1])
-    left, values, _ = randomized_svd(matrix, min(columns, *matrix.shape), random_state=0)
+    rank = min(columns, matrix.shape[0])
+    left, values, _ = randomized_svd(matrix, rank, random_state=seed_of("svd"))
     return np.ascontiguousarray(left * values, dtype=np.float32)
 
 

@@ -15,6 +15,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.preprocessing import normalize
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.data import GraphFiles, non_edges
 from ugcl.evaluation.comparison import load_comparison
 from ugcl.evaluation.controls import (
@@ -209,7 +210,7 @@ class _LinkSplit:
         missing = sp.coo_array((ones, tuple(held_out.T)), shape=graph.adjacency.shape)
         all_edges = (graph.adjacency + missing + missing.T).tocsr()
         negative = non_edges(all_edges, len(held_out), seed)
-        positive = np.random.default_rng(seed).permutation(held_out)
+        positive = numpy_generator("link pairs", seed).permutation(held_out)
         count = max(1, round(VALIDATION * len(held_out)))
         return cls((positive[:count], negative[:count]), (positive[count:], negative[count:]))
 

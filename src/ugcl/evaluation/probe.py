@@ -23,6 +23,7 @@ from torch import nn
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.linalg import dense_rows
+from ugcl._utils.random import torch_generator
 from ugcl._utils.suggest import unknown
 from ugcl.data.splits import Split
 from ugcl.typing import Embeddings, LabelArray, NodeIndices
@@ -222,7 +223,7 @@ def _paper_probe(
     def inputs(nodes: NodeIndices) -> torch.Tensor:
         return torch.from_numpy(dense_rows(embeddings[nodes]).astype(np.float32))
 
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch_generator("probe", seed)
     train, targets = inputs(split["train"]), torch.from_numpy(labels[split["train"]].copy())
     weight = torch.empty(int(labels.max()) + 1, train.shape[1], requires_grad=True)
     nn.init.xavier_uniform_(weight, generator=generator)

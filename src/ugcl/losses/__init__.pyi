@@ -1,5 +1,7 @@
 from .bootstrap import BootstrapLoss as BootstrapLoss
 from .cca_ssg import CCASSGLoss as CCASSGLoss
+from .context_nce import ContextNCE as ContextNCE
+from .context_nce import NormJSD as NormJSD
 from .cosine import CosineContrast as CosineContrast
 from .cosine import cosine_contrast as cosine_contrast
 from .gmi import GMILoss as GMILoss

@@ -130,7 +130,7 @@ class _InfoNCE(torch.autograd.Function):
         others_grad = torch.zeros_like(others)
         exp_positive = positive.exp()
         total = torch.empty_like(positive)
-        for r in _strips(size):
+        for r in strips(size):
             within, across = (
                 torch.mm(patch[r], rows.T).div_(temperature).exp_() for rows in (others, contexts)
             )
@@ -166,6 +166,7 @@ class _InfoNCE(torch.autograd.Function):
         return patch_grad * unit, context_grad * unit, None, None
 
 
-def _strips(size: int) -> Iterator[slice]:
+def strips(size: int) -> Iterator[slice]:
+    """Yield the slices of `STRIP` rows each."""
     for start in range(0, size, STRIP):
         yield slice(start, min(start + STRIP, size))

@@ -41,6 +41,7 @@ class Batch:
         rng: random generator of the step.
         negatives: H, or the contexts, of each corrupted view; empty without corruption.
         edges: the edges of the graph, for losses that reconstruct them.
+        nodes: where the contexts are sampled nodes, the node of each row of the patches.
         global_context: whether all rows of a context are the same row (scope "graph").
     """
 
@@ -49,6 +50,7 @@ class Batch:
     rng: np.random.Generator
     negatives: Sequence[Tensor] = ()
     edges: Edges | None = None
+    nodes: Sequence[Tensor] | None = None
     global_context: bool = False
 
     def pairs(self) -> list[Pair]:

@@ -142,6 +142,10 @@ class Method:
         values = self.preset(preset).values(graph.name) | dict(params)
         if "scope" in values and "readout_scope" in self.params:
             values.setdefault("readout_scope", values["scope"])
+        if values.get("feature_scaling") == "auto":
+            from ugcl.views import auto_scaling
+
+            values["feature_scaling"] = auto_scaling(graph.features)
         return self.settings.from_values(values).adapted_to(graph, frozenset(params))
 
     def check_training(self, params: Collection[str]) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ugcl.methods.method import Method, Shape
-from ugcl.methods.params import feature_scaling
+from ugcl.methods.params import Auto, feature_scaling
 from ugcl.methods.preset import load_presets
-from ugcl.methods.settings import Settings
+from ugcl.methods.settings import Settings, resolved_scaling
 from ugcl.typing import FeatureScaling
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class RawSettings(Settings):
     """Settings of the features."""
 
-    feature_scaling: FeatureScaling = feature_scaling()
+    feature_scaling: FeatureScaling | Auto = feature_scaling()
 
 
 def model(shape: Shape, settings: RawSettings, seed: int) -> SmoothedFeatures:
     """Return the model; nothing in it is random."""
     from ugcl.methods.models.smoothing import SmoothedFeatures
 
-    return SmoothedFeatures(shape.features, settings.feature_scaling)
+    return SmoothedFeatures(shape.features, resolved_scaling(settings.feature_scaling))
 
 
 METHOD = Method(

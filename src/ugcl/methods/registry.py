@@ -15,6 +15,7 @@ from ugcl.methods import (
     ggd,
     gmi,
     grace,
+    multiscope,
     mvgrl,
     raw,
     skip_gram,
@@ -87,7 +88,7 @@ def method_reference(method: Method) -> str:
 
 
 for _method in (
-    *(ugcl.METHOD, *ugcl.ABLATIONS),
+    *(ugcl.METHOD, multiscope.METHOD, *ugcl.ABLATIONS),
     *(grace.METHOD, gmi.METHOD, dgi.METHOD, mvgrl.METHOD, gca.METHOD, bgrl.METHOD),
     *(subg_con.METHOD, ggd.METHOD, cca_ssg.METHOD),
     *(*skip_gram.METHODS, *gae.METHODS, *supervised.METHODS),

@@ -105,7 +105,7 @@ class SSLSettings(TrainingSettings):
     readout_scope: int | ScopeName | Auto = scope_or_auto("scope of the embeddings H + A^n H")
     hidden: int = integer("width D' of the encoder, and so of the embeddings", 1)
     self_loops: float = self_loops()
-    feature_scaling: FeatureScaling = feature_scaling()
+    feature_scaling: FeatureScaling | Auto = feature_scaling()
     readout: Readout = choice("how H and A^n H become the embedding", get_args(Readout))
 
     def __post_init__(self) -> None:
@@ -136,6 +136,13 @@ class AugmentationSettings(SSLSettings):
     def mask_features(self) -> tuple[float, float]:
         """The fractions of masked features of both views."""
         return self.mask_features_1, self.mask_features_2
+
+
+def resolved_scaling(scaling: FeatureScaling | Auto) -> FeatureScaling:
+    """Return a feature scaling that is not "auto" any more."""
+    if scaling == "auto":
+        raise UGCLError("the feature scaling 'auto' is not resolved yet: see Method.resolve")
+    return scaling
 
 
 def resolved(scope: int | ScopeName | Auto) -> int | ScopeName:

@@ -9,6 +9,7 @@ from ugcl.methods.method import Method, Shape
 from ugcl.methods.params import Auto, power_or_auto, self_loops
 from ugcl.methods.preset import load_presets
 from ugcl.methods.raw import RawSettings
+from ugcl.methods.settings import resolved_scaling
 
 if TYPE_CHECKING:
     from ugcl.methods.models.smoothing import SmoothedFeatures
@@ -28,7 +29,10 @@ def model(shape: Shape, settings: SmoothSettings, seed: int) -> SmoothedFeatures
 
     assert settings.scope != "auto"
     return SmoothedFeatures(
-        shape.features, settings.feature_scaling, settings.scope, settings.self_loops
+        shape.features,
+        resolved_scaling(settings.feature_scaling),
+        settings.scope,
+        settings.self_loops,
     )
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl.methods.method import Method, Shape
-from ugcl.methods.params import feature_scaling, fraction, integer, number, self_loops
+from ugcl.methods.params import Auto, feature_scaling, fraction, integer, number, self_loops
 from ugcl.methods.preset import load_presets
 from ugcl.methods.settings import TrainingSettings
 from ugcl.typing import FeatureScaling
@@ -38,7 +38,7 @@ class SupervisedSettings(TrainingSettings):
     patience: int = integer(
         "stop after this many epochs without a lower loss on validation nodes; 0: never", 0
     )
-    feature_scaling: FeatureScaling = feature_scaling()
+    feature_scaling: FeatureScaling | Auto = feature_scaling()
     weight_decay: float = number("weight decay (L2 penalty)", minimum=0)
 
 

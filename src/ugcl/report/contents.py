@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.data import GraphFiles, with_labels
 from ugcl.evaluation import Evaluation, evaluate_run
 from ugcl.graph import Graph
@@ -181,7 +182,7 @@ def _shown_nodes(run: Run, graph: Graph | None, seed: int) -> ShownNodes:
     num_bytes = sum(len(str(name).encode()) for name in ids.tolist())
     max_nodes = min(MAX_NODES, len(ids) * MAX_TEXT // max(num_bytes, 1))
     if len(ids) > max_nodes:
-        rng = np.random.default_rng(seed)
+        rng = numpy_generator("report nodes", seed)
         shown = np.sort(rng.choice(len(ids), max_nodes, replace=False))
     degree = component = label = None
     classes: list[str] = []
@@ -214,7 +215,8 @@ def _report_run(
     logger.info("finding neighbours in %s", run.path)
     neighbours, cosines = nearest_of_all(embeddings, k)
     count = min(len(nodes.classes) or CLUSTERS, len(nodes.shown))
-    clusters = KMeans(count, n_init=3, random_state=seed).fit_predict(normalize(embeddings))
+    k_means = KMeans(count, n_init=3, random_state=seed_of("report clusters", seed))
+    clusters = k_means.fit_predict(normalize(embeddings))
     return ReportRun(
         name,
         run,

@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.preprocessing import normalize
 
 from ugcl._utils.extras import required
+from ugcl._utils.random import seed_of
 from ugcl.typing import Embeddings
 
 Matrix = npt.NDArray[np.float32]
@@ -37,7 +38,7 @@ def layout(embeddings: Embeddings, *, threads: int = 1, seed: int = 0) -> Matrix
     positions = tsne.TSNE(
         perplexity=min(PERPLEXITY, (count - 1) / 3),
         initialization="pca",
-        random_state=seed,
+        random_state=seed_of("map", seed),
         n_jobs=threads,
     ).fit(_principal_components(embeddings, seed).astype(np.float64))
     return _fit_unit_square(np.asarray(positions))
@@ -47,14 +48,14 @@ def _principal_components(embeddings: Embeddings, seed: int) -> Matrix:
     """Return the leading principal components of unit rows."""
     if sp.issparse(embeddings):
         width = max(1, min(NUM_COMPONENTS, min(embeddings.shape) - 1))
-        reduced = TruncatedSVD(width, random_state=seed).fit_transform(embeddings)
+        reduced = TruncatedSVD(width, random_state=seed_of("svd", seed)).fit_transform(embeddings)
     else:
         reduced = np.array(embeddings)
     norms = np.linalg.norm(reduced, axis=1, keepdims=True)
     reduced = reduced / np.where(norms > 0, norms, 1)
     width = min(NUM_COMPONENTS, *reduced.shape)
     if reduced.shape[1] > width:
-        reduced = PCA(width, random_state=seed).fit_transform(reduced)
+        reduced = PCA(width, random_state=seed_of("svd", seed)).fit_transform(reduced)
     return np.asarray(reduced, dtype=np.float32)
 
 

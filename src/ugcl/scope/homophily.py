@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.special import stdtrit
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.graph.validation import UNLABELLED, checked_labels
 from ugcl.typing import CSRMatrix, LabelArray, NodeIndices
 
@@ -187,7 +188,8 @@ def _sample_sources(
         return labelled
     if sample < 1:
         raise UGCLError(f"`sample` must be at least 1 or 'all', not {sample}")
-    return np.sort(np.random.default_rng(seed).choice(labelled, sample, replace=False))
+    rng = numpy_generator("homophily", seed)
+    return np.sort(rng.choice(labelled, sample, replace=False))
 
 
 def _groups(labelled: NodeIndices, class_index: Ints) -> tuple[list[Ints], Ints]:

@@ -34,6 +34,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.scope.component import ComponentSubspace, component_basis, float64_matrix
 from ugcl.sparse import SparseMatrix
 
@@ -72,7 +73,7 @@ def second_eigenvalue(adjacency: SparseMatrix) -> float:
 
     if size <= MAX_DENSE_NODES:
         return float(np.abs(np.linalg.eigvalsh(deflated(np.eye(size)))).max())
-    start = np.random.default_rng(0).normal(size=size)
+    start = numpy_generator("lanczos").normal(size=size)
     if np.linalg.norm(deflated(start)) <= ZERO * np.linalg.norm(start):
         return 0.0
     operator = LinearOperator((size, size), matvec=deflated, dtype=np.float64)

@@ -13,6 +13,7 @@ from scipy import stats
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
+from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.scope import average_degree, edge_homophily, lower_bounds
 from ugcl.selection.paper_rule import last_dominant_n
 from ugcl.selection.readouts import Matrix, Readouts, reduce_columns, smoothing_adjacency
@@ -31,7 +32,7 @@ MAX_PAIRS = 20_000
 
 def held_out_links(readouts: Readouts, seed: int = 0) -> Scores:
     """Return the AUC of the cosine similarity on held-out edges against random pairs of nodes."""
-    rng = np.random.default_rng(seed)
+    rng = numpy_generator("held-out links", seed)
     edges = sp.coo_array(sp.triu(readouts.graph.adjacency, 1))
     order = rng.permutation(edges.nnz)
     count = max(1, min(round(HELD_OUT_FRACTION * edges.nnz), MAX_PAIRS))
@@ -55,7 +56,7 @@ def pseudo_labels(readouts: Readouts, seed: int = 0, embeddings: Matrix | None =
     strong dominance and 0 elsewhere.
     """
     rows = readouts.encoded if embeddings is None else embeddings
-    k_means = KMeans(NUM_CLUSTERS, n_init=3, random_state=seed)
+    k_means = KMeans(NUM_CLUSTERS, n_init=3, random_state=seed_of("pseudo-labels", seed))
     clusters = k_means.fit_predict(normalize(rows)).astype(np.int64)
     homophily = edge_homophily(readouts.graph.adjacency, clusters)
     assert homophily is not None  # every node has a cluster
@@ -73,7 +74,7 @@ def denoising(readouts: Readouts, seed: int = 0) -> Scores:
     """
     num_nodes = readouts.graph.num_nodes
     features = reduce_columns(readouts.features)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(num_nodes, 32))
+    signs = numpy_generator("denoising", seed).choice([-1.0, 1.0], size=(num_nodes, 32))
     width = features.shape[1]
     scores = [-np.inf]  # GCV(0) is 0 / 0
     context = start = torch.from_numpy(np.hstack([features, signs.astype(np.float32)]))
@@ -87,7 +88,7 @@ def denoising(readouts: Readouts, seed: int = 0) -> Scores:
 
 def agreement(readouts: Readouts, seed: int = 0) -> Scores:
     """Return the rank correlation of the similarities by two random halves of the features."""
-    rng = np.random.default_rng(seed)
+    rng = numpy_generator("agreement", seed)
     mask = readouts.sample_columns(rng)
     pairs = rng.integers(readouts.graph.num_nodes, size=(2, MAX_PAIRS))
     halves = [

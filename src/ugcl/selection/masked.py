@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.linalg import ridge_path
+from ugcl._utils.random import numpy_generator
 from ugcl.selection.readouts import Matrix, Readouts, reduce_columns
 from ugcl.typing import NodeIndices
 
@@ -70,7 +71,7 @@ def masked_features(
 def sample_split(readouts: Readouts, seed: int, repeat: int) -> MaskedSplit:
     """Sample the visible columns, the training nodes and the test nodes."""
     graph = readouts.graph
-    rng = np.random.default_rng([seed, repeat])
+    rng = numpy_generator("masked features", seed, repeat)
     visible = readouts.sample_columns(rng)
     num_train = min(max(round(TRAIN_FRACTION * graph.num_nodes), 2), MAX_TRAIN)
     nodes = rng.permutation(graph.num_nodes)[: num_train + MAX_TEST]

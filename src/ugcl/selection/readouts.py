@@ -12,6 +12,7 @@ import torch
 from sklearn.utils.extmath import randomized_svd
 
 from ugcl._utils.linalg import dense_rows
+from ugcl._utils.random import seed_of
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.selection.choice import MAX_N
@@ -90,7 +91,6 @@ def reduce_columns(matrix: Features, num_components: int = NUM_COMPONENTS) -> Ma
     """Project onto the leading singular directions (randomised SVD), if there are more columns."""
     if matrix.shape[1] <= num_components:
         return dense_rows(matrix).astype(np.float32, copy=False)
-    left, values, _ = randomized_svd(
-        matrix, min(num_components, matrix.shape[0]), n_iter=2, random_state=0
-    )
+    rank = min(num_components, matrix.shape[0])
+    left, values, _ = randomized_svd(matrix, rank, n_iter=2, random_state=seed_of("svd"))
     return np.ascontiguousarray(left * values, dtype=np.float32)

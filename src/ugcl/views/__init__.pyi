@@ -3,11 +3,16 @@ from .augmentation import RandomAugmentation as RandomAugmentation
 from .augmentation import undirected_edges as undirected_edges
 from .corruption import Corruption as Corruption
 from .corruption import DiffusionViews as DiffusionViews
+from .directions import leading_directions as leading_directions
 from .full_graph import FullGraph as FullGraph
 from .node_sampling import sample_nodes as sample_nodes
+from .reliability import Reliability as Reliability
+from .reliability import split_half_reliability as split_half_reliability
 from .sampler import Sample as Sample
 from .sampler import ViewSampler as ViewSampler
+from .scaling import auto_scaling as auto_scaling
 from .scaling import densify as densify
+from .scaling import fit_scaling as fit_scaling
 from .scaling import idf_weights as idf_weights
 from .scaling import scale_features as scale_features
 from .scaling import smooth_features as smooth_features
@@ -16,4 +21,6 @@ from .subgraphs import SubgraphSampler as SubgraphSampler
 from .subsampling import Subsampler as Subsampler
 from .view import View as View
 from .view import rows_to as rows_to
+from .walk_contexts import WalkContexts as WalkContexts
+from .walk_contexts import rows_view as rows_view
 from .walks import Walker as Walker

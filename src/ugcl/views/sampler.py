@@ -24,11 +24,13 @@ class Sample:
             in the first; a single view has its own contexts.
         corrupted: for each view its corrupted version, for losses that need negatives; else empty.
         edges: both endpoints of each undirected edge, for losses that reconstruct edges; else None.
+        nodes: for views of sampled contexts, the node of each row of the views; else None.
     """
 
     views: tuple[View, ...]
     corrupted: tuple[View, ...] = ()
     edges: tuple[Tensor, Tensor] | None = None
+    nodes: tuple[Tensor, ...] | None = None
 
 
 class ViewSampler(ABC):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,28 +14,66 @@ from ugcl.typing import CSRMatrix, Features, FeatureScaling
 MAX_DENSITY = 0.15
 """The fraction of non-zero entries above which X is stored dense."""
 
+MAX_COUNT_DENSITY = 0.5
+"""The fraction of non-zero entries up to which non-negative features count as counts."""
+
+BLOCK_SIZE = 2**20
+"""Entries of X that are standardised at a time, in double precision."""
+
 
 def scale_features(
-    features: Features, scaling: FeatureScaling, idf: npt.NDArray[np.float32] | None = None
+    features: Features, scaling: FeatureScaling, statistics: npt.NDArray[Any] | None = None
 ) -> Features:
-    """Scale X: `none`, rows of L1 norm 1 (`row`), rows of L2 norm 1 (`l2`), or TF-IDF.
+    """Scale X; sparse stays sparse.
 
-    Rows of zeros stay zeros; sparse stays sparse.
+    - `none`: X as it is;
+    - `row`, `l2`: rows of L1 or L2 norm 1, rows of zeros stay zeros;
+    - `tfidf`: columns times their IDF weights, then `l2`;
+    - `standard`: columns of mean 0 and standard deviation 1. Sparse columns are divided by their
+      standard deviation but not centred, as by scikit-learn's `StandardScaler(with_mean=False)`.
+      Constant columns become zeros.
 
     Args:
         features: X, N x D.
         scaling: which scaling.
-        idf: the weights of TF-IDF, by default those of X itself; pass those of the training graph
-            to scale another graph.
+        statistics: what `fit_scaling` returned for the training graph, to scale another graph in
+            the same way; by default those of X itself.
     """
     if scaling == "none":
         return features
+    if statistics is None:
+        statistics = fit_scaling(features, scaling)
+    if scaling == "standard":
+        assert statistics is not None
+        return _standardise(features, *statistics)
     from sklearn.preprocessing import normalize
 
     if scaling == "tfidf":
-        weights = idf_weights(features) if idf is None else idf
-        features = features @ sp.diags_array(weights, format="csr")
+        features = features @ sp.diags_array(statistics, format="csr")
     return normalize(features, norm="l1" if scaling == "row" else "l2")
+
+
+def fit_scaling(features: Features, scaling: FeatureScaling) -> npt.NDArray[Any] | None:
+    """Return what a scaling needs to know about the columns of the training graph.
+
+    Returns:
+        For `tfidf` the IDF weights, (D,) float32; for `standard` what to subtract and the standard
+        deviations, (2, D) float64; None for all others.
+    """
+    if scaling == "tfidf":
+        return idf_weights(features)
+    return _centre_and_deviation(features) if scaling == "standard" else None
+
+
+def auto_scaling(features: Features) -> FeatureScaling:
+    """Choose a scaling: `tfidf` for counts and indicators, never negative and mostly zero.
+
+    All other features, which may be in unlike units, are standardised.
+    """
+    values = features.data if sp.issparse(features) else features
+    density = np.count_nonzero(values) / max(1, int(np.prod(features.shape)))
+    counts = density <= MAX_COUNT_DENSITY and not (values < 0).any()
+    return "tfidf" if counts else "standard"
 
 
 def densify(matrix: Features) -> Features:
@@ -63,3 +102,47 @@ def idf_weights(features: Features) -> npt.NDArray[np.float32]:
     frequency = np.asarray((features != 0).sum(axis=0)).ravel()
     weights: npt.NDArray[np.float64] = 1 + np.log((1 + features.shape[0]) / (1 + frequency))
     return weights.astype(np.float32)
+
+
+def _centre_and_deviation(features: Features) -> npt.NDArray[np.float64]:
+    """Return mean (zero for sparse X) and standard deviation of each column, 2 x D.
+
+    The deviation of a constant column is exactly 0, although its mean is rounded.
+    """
+    num_rows, num_columns = features.shape
+    if sp.issparse(features):  # whose `sum` is in single precision
+        columns, values = features.indices, features.data
+        mean = np.bincount(columns, values, num_columns) / num_rows
+        num_zeros = num_rows - np.bincount(columns, minlength=num_columns)
+        total = np.bincount(columns, (values - mean[columns]) ** 2, num_columns)
+        total += num_zeros * mean**2
+    else:
+        mean = features.mean(axis=0, dtype=np.float64)
+        total = np.zeros(num_columns)
+        for rows in _row_blocks(features):
+            total += ((features[rows] - mean) ** 2).sum(axis=0)
+    deviation = np.sqrt(total / num_rows)
+    deviation[deviation <= num_rows * np.finfo(np.float64).eps * np.abs(mean)] = 0
+    return np.stack([np.zeros_like(mean) if sp.issparse(features) else mean, deviation])
+
+
+def _standardise(
+    features: Features, centre: npt.NDArray[np.float64], deviation: npt.NDArray[np.float64]
+) -> Features:
+    """Subtract the centre and divide by the deviation, in blocks of rows."""
+    scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    if sp.issparse(features):
+        if not centre.any():
+            data = (features.data * scale[features.indices]).astype(np.float32)
+            return sp.csr_array((data, features.indices, features.indptr), shape=features.shape)
+        features = features.toarray()  # the training graph was dense
+    standardised = np.empty(features.shape, dtype=np.float32)
+    for rows in _row_blocks(features):
+        standardised[rows] = (features[rows] - centre) * scale
+    return standardised
+
+
+def _row_blocks(features: Features) -> Iterator[slice]:
+    step = max(1, BLOCK_SIZE // max(1, features.shape[1]))
+    for start in range(0, features.shape[0], step):
+        yield slice(start, start + step)

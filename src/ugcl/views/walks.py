@@ -12,6 +12,8 @@ divided by the largest one, so nothing is precomputed for pairs of edges. Walker
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
@@ -43,7 +45,21 @@ class Walker:
         self.sums: npt.NDArray[np.float64] | None = None
         if (adjacency.data != 1).any():
             self.sums = np.concatenate([[0.0], np.cumsum(adjacency.data, dtype=np.float64)])
-        self.edges = np.repeat(np.arange(self.size), self.degrees) * self.size + self.neighbours
+
+    @cached_property
+    def edges(self) -> NodeIndices:
+        """A sorted key for each edge, which second-order walks look up."""
+        keys: NodeIndices = np.repeat(np.arange(self.size), self.degrees) * self.size
+        return np.asarray(keys + self.neighbours)
+
+    def ends(self, nodes: NodeIndices, steps: int, rng: np.random.Generator) -> NodeIndices:
+        """Return the last node of a first-order walk from each node; without edges, the node."""
+        moving = np.flatnonzero(self.degrees[nodes])
+        ends, at = nodes.copy(), nodes[moving]
+        for _ in range(steps):
+            at = self._propose(at, rng)
+        ends[moving] = at
+        return ends
 
     def walks(self, length: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Sample one walk of `length` nodes from every node that has a neighbour.

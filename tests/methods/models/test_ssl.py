@@ -26,6 +26,7 @@ from steps import (
     settings_of,
 )
 from ugcl import Graph, UGCLError
+from ugcl._utils.random import numpy_generator
 from ugcl.methods import METHODS
 from ugcl.methods.parts import Parts
 from ugcl.nn import Encoder
@@ -63,7 +64,7 @@ def test_equation_6_contexts_are_powers_of_a_times_representations(
     )
     model, _, recorder = recorded(name, graph, settings)
     ((patch, contexts),) = recorder.pairs
-    nodes = sample_nodes(graph.adjacency, 25, settings.sampling, np.random.default_rng([3, 0]))
+    nodes = sample_nodes(graph.adjacency, 25, settings.sampling, numpy_generator("views", 3, 0))
     edges = graph.adjacency.toarray().astype(float)[np.ix_(nodes, nodes)]
     a = reference.normalised_adjacency(edges)
     x = scaled_features(graph, settings)[nodes]
@@ -104,7 +105,7 @@ def test_equation_8_raw_features_as_representations_are_contrasted_as_a_x(
     model, _, recorder = recorded(build, graph, settings)
     nodes = np.arange(40)
     if sample != "all":
-        nodes = sample_nodes(graph.adjacency, 25, "random", np.random.default_rng([3, 0]))
+        nodes = sample_nodes(graph.adjacency, 25, "random", numpy_generator("views", 3, 0))
     edges = graph.adjacency.toarray().astype(float)[np.ix_(nodes, nodes)]
     a, x = reference.normalised_adjacency(edges), graph.features.toarray()[nodes]
     ((patch, context),) = recorder.pairs

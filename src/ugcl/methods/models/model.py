@@ -16,7 +16,7 @@ from ugcl._utils.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods.settings import TrainingSettings
 from ugcl.typing import Device, Embeddings, Features, FeatureScaling
-from ugcl.views import idf_weights, scale_features
+from ugcl.views import fit_scaling, scale_features
 
 
 class Model(nn.Module, ABC):
@@ -49,6 +49,13 @@ class Model(nn.Module, ABC):
         """Return the loss on validation nodes, by which training stops early; None without."""
         return None
 
+    def converged(self) -> bool:
+        """Return whether training should end, by a rule of the model's own."""
+        return False
+
+    def on_fit_end(self, graph: Graph, device: Device) -> None:
+        """Compute buffers that depend on the trained weights and the training graph."""
+
     @abstractmethod
     def embed(self, graph: Graph, device: Device) -> Embeddings:
         """Return the embeddings of all nodes, N x D' float32, in the graph's order."""
@@ -63,7 +70,7 @@ class Predictor(Model):
 
 
 class ScaledModel(Model, ABC):
-    """Base class for models that scale X; TF-IDF uses the weights of the training graph.
+    """Base class for models that scale X, with the column statistics of the training graph.
 
     Args:
         num_features: columns of X.
@@ -74,15 +81,25 @@ class ScaledModel(Model, ABC):
         super().__init__()
         self.scaling = scaling
         self.idf: Tensor | None
-        self.register_buffer("idf", torch.zeros(num_features) if scaling == "tfidf" else None)
+        self.standard: Tensor | None
+        unfitted = torch.full((num_features,), torch.nan)
+        self.register_buffer("idf", unfitted if scaling == "tfidf" else None)
+        unfitted = unfitted.double().expand(2, -1).clone()
+        self.register_buffer("standard", unfitted if scaling == "standard" else None)
 
     def fit_buffers(self, graph: Graph) -> None:
-        """Compute the IDF weights of the training graph."""
-        if self.idf is not None:
-            self.idf.copy_(torch.from_numpy(idf_weights(graph.features)))
+        """Compute the column statistics of the training graph."""
+        buffer, statistics = self._statistics(), fit_scaling(graph.features, self.scaling)
+        if buffer is not None and statistics is not None:
+            buffer.copy_(torch.from_numpy(statistics))
 
     def scaled(self, graph: Graph) -> Features:
         """Return the scaled features of a graph."""
-        fitted = self.idf is not None and bool(self.idf.any())
-        idf = self.idf.cpu().numpy() if self.idf is not None and fitted else None
-        return scale_features(graph.features, self.scaling, idf)
+        buffer = self._statistics()
+        fitted = buffer is not None and not bool(buffer.isnan().any())
+        statistics = buffer.cpu().numpy() if buffer is not None and fitted else None
+        return scale_features(graph.features, self.scaling, statistics)
+
+    def _statistics(self) -> Tensor | None:
+        """Return the buffer of the column statistics; NaN before they are fitted."""
+        return self.idf if self.idf is not None else self.standard

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
+from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.graph import Graph
 from ugcl.methods.method import Shape
 from ugcl.methods.models.model import Model
@@ -36,7 +37,7 @@ class SkipGram(Model):
     def __init__(self, name: str, shape: Shape, settings: DeepWalkSettings, seed: int) -> None:
         super().__init__()
         self.name, self.settings, self.seed = name, settings, seed
-        rng = np.random.default_rng(seed)
+        rng = numpy_generator("initial weights", seed)
         rows = (
             rng.random((shape.nodes, settings.hidden), dtype=np.float32) - 0.5
         ) / settings.hidden
@@ -62,12 +63,12 @@ class SkipGram(Model):
         nodes = np.arange(graph.num_nodes).astype(object)
 
         def train_epoch(epoch: int) -> Tensor:
-            rng = np.random.default_rng([self.seed, epoch])
+            rng = numpy_generator("walks", self.seed, epoch)
             walks = walker.walks(settings.walk_length, rng)
             words.wv.vectors = self.vectors.cpu().numpy().copy()
             outputs = self.outputs.cpu().numpy().copy()
             words.syn1, words.syn1neg = outputs, outputs
-            words.random = np.random.RandomState(rng.integers(2**31))
+            words.random = np.random.RandomState(seed_of("skip-gram", self.seed, epoch))
             words.train(
                 nodes[walks].tolist(),
                 total_examples=walks.shape[0],

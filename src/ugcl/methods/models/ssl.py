@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 from torch.optim import Adam, AdamW, Optimizer
 
+from ugcl._utils.random import numpy_generator, torch_generator
 from ugcl.graph import Graph
 from ugcl.losses import Batch
 from ugcl.methods.models.model import ScaledModel
 from ugcl.methods.parts import Parts
-from ugcl.methods.settings import SSLSettings, TrainingSettings, resolved
+from ugcl.methods.settings import SSLSettings, TrainingSettings, resolved, resolved_scaling
 from ugcl.nn import Encoder, unit_rows
 from ugcl.scope import Power, WholeGraph, scope_of
 from ugcl.typing import Device, Readout
@@ -44,11 +45,11 @@ class SSLModel(ScaledModel):
         settings: S,
         seed: int,
     ) -> None:
-        super().__init__(num_features, settings.feature_scaling)
+        super().__init__(num_features, resolved_scaling(settings.feature_scaling))
         self.settings, self.seed = settings, seed
         self.scope = scope_of(resolved(settings.scope))
         self.readout_scope = scope_of(resolved(settings.readout_scope))
-        parts = build(num_features, settings, torch.Generator().manual_seed(seed))
+        parts = build(num_features, settings, torch_generator("initial weights", seed))
         self.views, self.momentum = parts.views, parts.momentum
         self.optimizer_class = OPTIMIZERS[parts.optimizer]
         self.encoder, self.second_encoder = parts.encoder, parts.second_encoder
@@ -101,7 +102,7 @@ class SSLModel(ScaledModel):
 
     def rng(self, epoch: int) -> np.random.Generator:
         """Return the random generator of an epoch."""
-        return np.random.default_rng([self.seed, epoch])
+        return numpy_generator("views", self.seed, epoch)
 
     def new_optimizer(self, settings: TrainingSettings) -> Optimizer:
         """Return the optimizer of all trained parameters."""
@@ -125,6 +126,8 @@ class SSLModel(ScaledModel):
         """Return the embeddings of all nodes, N x D' float32, computed in blocks of columns."""
         readout, width = self.settings.readout, self.encoder.width
         views = self.views.inference_views(graph.adjacency, self.scaled(graph), device)
+        if readout == "blocks":
+            return self._embed_blocks(views)
         concat = readout == "concat"
         embeddings = torch.empty(graph.num_nodes, 2 * width if concat else width)
         scope = Power(0) if readout == "hidden" else self.readout_scope
@@ -141,6 +144,21 @@ class SSLModel(ScaledModel):
         if readout == "context-l2":
             embeddings = unit_rows(embeddings)
         return embeddings.numpy()
+
+    def _embed_blocks(self, views: tuple[View, ...]) -> npt.NDArray[np.float32]:
+        """Return `[H | A H | A^2 H | context]`, each with rows of norm 1, without duplicates."""
+        last = self.readout_scope
+        smaller = min(3, last.n) if isinstance(last, Power) else 3
+        scopes = [*(Power(n) for n in range(smaller)), last]
+        training = self.training
+        self.eval()
+        parts = [
+            [self._encoder_of(index).context(view, scope) for index, view in enumerate(views)]
+            for scope in scopes
+        ]
+        self.train(training)
+        blocks = [unit_rows(torch.stack(part).sum(dim=0)).cpu() for part in parts]
+        return torch.cat(blocks, dim=1).numpy()
 
 
 def _anchors(views: tuple[View, ...], rows: list[Tensor]) -> list[Tensor]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -13,10 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from ugcl._utils.random import seeded_torch
 from ugcl.graph import Graph
 from ugcl.methods.method import Shape
 from ugcl.methods.models.model import Predictor, ScaledModel
 from ugcl.methods.models.networks import Inputs, Network
+from ugcl.methods.settings import resolved_scaling
 from ugcl.methods.supervised import SupervisedSettings
 from ugcl.sparse import SparseMatrix
 from ugcl.typing import Device, Embeddings
@@ -42,9 +43,9 @@ class SupervisedModel(ScaledModel, Predictor):
         settings: SupervisedSettings,
         seed: int,
     ) -> None:
-        super().__init__(shape.features, settings.feature_scaling)
+        super().__init__(shape.features, resolved_scaling(settings.feature_scaling))
         self.weight_decay, self.seed = settings.weight_decay, seed
-        with _torch_seed(seed):
+        with seeded_torch("initial weights", seed):
             self.network = network()
         self.best_network = deepcopy(self.network).requires_grad_(False)
         self.best: Tensor
@@ -74,7 +75,7 @@ class SupervisedModel(ScaledModel, Predictor):
 
         def loss_of(epoch: int) -> Tensor:
             self.network.train()
-            with _torch_seed(self.seed, epoch):
+            with seeded_torch("dropout", self.seed, epoch):
                 _, logits = self.network(*inputs)
             return cross_entropy(logits[train], labels[train])
 
@@ -109,11 +110,3 @@ class SupervisedModel(ScaledModel, Predictor):
 
     def _inputs(self, graph: Graph, device: Device) -> Inputs:
         return self.network.inputs(graph.adjacency, self.scaled(graph), device)
-
-
-@contextmanager
-def _torch_seed(*seeds: int) -> Iterator[None]:
-    """Seed PyTorch's global generators, which PyTorch Geometric uses, and restore them."""
-    with torch.random.fork_rng(range(torch.cuda.device_count())):
-        torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1)[0]))
-        yield

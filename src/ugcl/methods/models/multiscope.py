@@ -1,0 +1,227 @@
+"""The model of the multi-scope method: held-out nodes stop training, blocks are read out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from ugcl._utils.memo import cached_on
+from ugcl._utils.random import numpy_generator
+from ugcl.graph import Graph
+from ugcl.losses import Batch
+from ugcl.methods.models.ssl import SSLModel
+from ugcl.methods.multiscope import MultiScopeSettings, build
+from ugcl.nn import unit_rows
+from ugcl.scope import normalised_adjacency
+from ugcl.sparse import SparseMatrix, multiply
+from ugcl.typing import CSRMatrix, Device, Features
+from ugcl.views import (
+    Sample,
+    WalkContexts,
+    leading_directions,
+    rows_view,
+    split_half_reliability,
+    structural_embedding,
+)
+
+HELD_OUT = 0.1
+"""Fraction of the nodes that training does not see."""
+
+MAX_HELD_OUT = 1000
+MIN_NODES = 20
+"""Graphs with fewer nodes hold out none."""
+
+MIN_EPOCHS = 80
+"""Epochs before which training does not stop: at first the loss falls slowly."""
+
+INTERVAL = 10
+"""Epochs between two looks at the held-out nodes."""
+
+ROWS = 8192
+"""Nodes that are encoded at a time."""
+
+
+class MultiScopeModel(SSLModel):
+    """Encoder, held-out losses, and the blocks of the embedding.
+
+    Args:
+        num_features: columns of X.
+        settings: the settings.
+        seed: the training seed.
+    """
+
+    settings: MultiScopeSettings  # type: ignore[assignment]
+    views: WalkContexts
+
+    def __init__(self, num_features: int, settings: MultiScopeSettings, seed: int) -> None:
+        super().__init__(build, num_features, settings, seed)
+        self.centre: Tensor
+        self.directions: Tensor
+        self.raw_directions: Tensor
+        self.weights: Tensor
+        self.trained_on: Tensor
+        self.held_out_losses: Tensor
+        width = min(settings.block_columns, settings.hidden)
+        raw = min(settings.raw_columns, num_features)
+        self.register_buffer("centre", torch.zeros(settings.hidden))
+        self.register_buffer("directions", torch.zeros(settings.hidden, width))
+        self.register_buffer("raw_directions", torch.zeros(num_features, raw))
+        self.register_buffer("weights", torch.ones(3))
+        self.register_buffer("trained_on", torch.zeros(1, dtype=torch.int64))
+        checks = settings.epochs // INTERVAL + 1
+        self.register_buffer("held_out_losses", torch.full((checks,), torch.nan))
+        self._held_out: Sample | None = None
+        self._epoch = 0
+
+    def scaled(self, graph: Graph) -> Features:
+        """Return the scaled features; standardised rows have a mean squared length of 1."""
+        features = super().scaled(graph)
+        if self.scaling == "standard":
+            features = features / np.float32(np.sqrt(max(features.shape[1], 1)))
+        if self.settings.encoder == "gcn":
+            features = normalised_adjacency(graph.adjacency, self.settings.self_loops) @ features
+        return features
+
+    def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
+        """Return the function from an epoch's number to its loss; hold out nodes first."""
+        views = self.views.bind(graph.adjacency, self.scaled(graph), device)
+        self._hold_out(views, graph.adjacency)
+
+        def loss_of(epoch: int) -> Tensor:
+            if torch.isnan(self.held_out_losses[0]):
+                self.held_out_losses[0] = self._held_out_loss()
+            rng = self.rng(epoch)
+            return self._pair_loss(views.sample(rng), rng)
+
+        return loss_of
+
+    def _pair_loss(self, sample: Sample, rng: np.random.Generator) -> Tensor:
+        patches = [self.encoder(view) for view in sample.views]
+        loss: Tensor = self.loss(Batch(patches=patches, contexts=None, rng=rng, nodes=sample.nodes))
+        return loss
+
+    def _hold_out(self, views: WalkContexts, adjacency: CSRMatrix) -> None:
+        """Choose the held-out nodes and their contexts, once for all epochs."""
+        rng, size = numpy_generator("held-out nodes", self.seed), adjacency.shape[0]
+        count = min(round(HELD_OUT * size), MAX_HELD_OUT) if size >= MIN_NODES else 0
+        nodes = rng.choice(size, count, replace=False)
+        nodes = nodes[np.diff(adjacency.indptr)[nodes] > 0]
+        if nodes.size < 2:
+            return
+        self._held_out = views.pairs(nodes, views.walker.ends(nodes, views.scope, rng), None)
+        views.without(adjacency, nodes)
+
+    @torch.no_grad()
+    def _held_out_loss(self) -> float:
+        if self._held_out is None:
+            return torch.inf
+        return float(self._pair_loss(self._held_out, numpy_generator("held-out nodes", self.seed)))
+
+    def on_step_end(self, epoch: int) -> None:
+        """Look at the held-out nodes from time to time."""
+        super().on_step_end(epoch)
+        self._epoch = epoch + 1
+        if self._epoch % INTERVAL == 0 and self._held_out is not None:
+            self.held_out_losses[self._epoch // INTERVAL] = self._held_out_loss()
+
+    def validation_loss(self) -> float | None:
+        """Return the last loss of held-out nodes; None where none are held out."""
+        if self._held_out is None:
+            return None
+        return float(self.held_out_losses[self._epoch // INTERVAL])
+
+    def converged(self) -> bool:
+        """Return whether the second half of training did little for the held-out nodes.
+
+        Training ends at the first epoch t at which the loss of held-out nodes has fallen since t/2
+        by less than `tolerance` of its fall since the start.
+        """
+        now = self._epoch // INTERVAL
+        if self._held_out is None or self._epoch % INTERVAL or self._epoch < MIN_EPOCHS:
+            return False
+        losses = self.held_out_losses.cpu().numpy()
+        middle = losses[now // 2] if now % 2 == 0 else losses[now // 2 : now // 2 + 2].mean()
+        return bool(middle - losses[now] < self.settings.tolerance * (losses[0] - losses[now]))
+
+    @torch.no_grad()
+    def on_fit_end(self, graph: Graph, device: Device) -> None:
+        """Find the leading directions of H and X, and the reliability of the blocks."""
+        features, settings = self.scaled(graph), self.settings
+        hidden = self._hidden(features, device)
+        self.centre.copy_(hidden.mean(dim=0))
+        centred = (hidden - self.centre).cpu().numpy()
+        self.directions.copy_(_tensor(leading_directions(centred, self.directions.shape[1])))
+        raw = super().scaled(graph) if settings.encoder == "gcn" else features
+        if settings.raw_columns:
+            columns = self.raw_directions.shape[1]
+            self.raw_directions.copy_(_tensor(leading_directions(raw, columns)))
+        if settings.block_weights == "reliability":
+            with_structure = settings.structure_columns > 0
+            reliability = split_half_reliability(
+                graph.adjacency, raw, self.seed, structure=with_structure
+            )
+            self.weights.copy_(torch.tensor(reliability.weights()))
+        self.trained_on.fill_(_key(graph.adjacency))
+
+    @torch.no_grad()
+    def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
+        """Return the embeddings of all nodes: weighted blocks of unit rows, side by side."""
+        settings, features = self.settings, self.scaled(graph)
+        own, around, structural = self.weights.tolist()
+        rows = (self._hidden(features, device) - self.centre) @ self.directions
+        adjacency = SparseMatrix.from_scipy(
+            normalised_adjacency(graph.adjacency, settings.self_loops), device=device
+        )
+        blocks = [own * unit_rows(rows)]
+        power = 0
+        for n in settings.powers:
+            for _ in range(n - power):
+                rows = multiply(adjacency.matrix, rows)
+            power = n
+            blocks.append(around * unit_rows(rows))
+        if settings.raw_columns:
+            raw = super().scaled(graph) if settings.encoder == "gcn" else features
+            block = _tensor(np.asarray(raw @ self.raw_directions.cpu().numpy()))
+            length = block.square().sum(dim=1).mean().sqrt().clamp(min=1e-12)
+            blocks.append(own * block / length)
+        if settings.structure_columns:
+            blocks.append(structural * self._structure(graph.adjacency))
+        return torch.cat([block.cpu() for block in blocks], dim=1).numpy()
+
+    def _structure(self, adjacency: CSRMatrix) -> Tensor:
+        """Return the structural block; zeros for a graph that the model was not trained on."""
+        columns = self.settings.structure_columns
+        if int(self.trained_on) != _key(adjacency):
+            return torch.zeros(adjacency.shape[0], columns)
+        structure = cached_on(
+            adjacency, ("structure", columns), lambda: structural_embedding(adjacency, columns)
+        )
+        return unit_rows(_tensor(structure))
+
+    def _hidden(self, features: Features, device: Device) -> Tensor:
+        """Encode all nodes, `ROWS` at a time."""
+        training = self.training
+        self.eval()
+        parts = [
+            self.encoder(rows_view(features[start : start + ROWS], device))
+            for start in range(0, features.shape[0], ROWS)
+        ]
+        self.train(training)
+        return torch.cat(parts)
+
+
+def _key(adjacency: CSRMatrix) -> int:
+    """Return 63 bits that identify the edges."""
+    digest = hashlib.sha256(np.ascontiguousarray(adjacency.indptr, np.int64).tobytes())
+    digest.update(np.ascontiguousarray(adjacency.indices, np.int64).tobytes())
+    digest.update(np.ascontiguousarray(adjacency.data, np.float32).tobytes())
+    return int.from_bytes(digest.digest()[:8], "big") >> 1
+
+
+def _tensor(array: npt.NDArray[np.float32]) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))

@@ -1,0 +1,41 @@
+"""Leading directions of a matrix, from a sample of its rows where there are many."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from ugcl._utils.random import numpy_generator, seed_of
+from ugcl.typing import Features
+
+MAX_ROWS = 50_000
+"""Rows from which directions are computed; more are sampled."""
+
+MAX_EXACT = 2048
+"""Columns up to which the Gram matrix is decomposed exactly."""
+
+
+def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDArray[np.float32]:
+    """Return the right singular vectors of the largest singular values, D x columns.
+
+    At most `min(D, columns)` of them. Wide matrices are decomposed by a randomised SVD (Halko et
+    al., 2011).
+    """
+    rows, width = matrix.shape
+    if rows > MAX_ROWS:
+        chosen = numpy_generator("svd", seed).choice(rows, MAX_ROWS, replace=False)
+        matrix = matrix[np.sort(chosen)]
+    count = min(width, columns)
+    if width <= MAX_EXACT:
+        gram = matrix.T @ matrix
+        gram = gram.toarray() if sp.issparse(gram) else gram
+        _, vectors = np.linalg.eigh(gram.astype(np.float64))
+        return np.ascontiguousarray(vectors[:, ::-1][:, :count], dtype=np.float32)
+    from sklearn.utils.extmath import randomized_svd
+
+    rank = min(count, matrix.shape[0])
+    _, _, right = randomized_svd(matrix, rank, n_iter=3, random_state=seed_of("svd", seed))
+    directions = np.zeros((width, count), dtype=np.float32)
+    directions[:, :rank] = right.T
+    return directions

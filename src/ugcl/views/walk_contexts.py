@@ -1,0 +1,87 @@
+"""Contexts by random walks: each node is paired with a node of its contextual scope."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from ugcl.sparse import SparseMatrix
+from ugcl.typing import CSRMatrix, Device, Features, NodeIndices
+from ugcl.views.sampler import Sample, ViewSampler
+from ugcl.views.scaling import densify
+from ugcl.views.view import View, rows_to
+from ugcl.views.walks import Walker
+
+
+class WalkContexts(ViewSampler):
+    """Two views: random nodes, and for each of them the end of a random walk of n steps.
+
+    The end is distributed as row v of `(D^-1 A)^n`, so in expectation the second view has the
+    contexts `(D^-1 A)^n X` of the first: n is the contextual scope, at the cost of a sample. In
+    each view random columns of X are masked. Cost of a sample: O(S n) look-ups and S rows of X,
+    whatever the size of the graph.
+
+    Args:
+        size: S, nodes of each view, or "all".
+        scope: n, steps of the walks.
+        mask_features: fraction of columns of X that are masked in each view.
+        self_loops: weight of the self-loops in the normalised adjacency, for the readout.
+    """
+
+    def __init__(
+        self, *, size: int | Literal["all"], scope: int, mask_features: float, self_loops: float
+    ) -> None:
+        self.size, self.scope, self.mask_features = size, scope, mask_features
+        self.self_loops = self_loops
+
+    def setup(self, adjacency: CSRMatrix, features: Features, device: Device) -> None:
+        """Prepare the walks."""
+        self.walker, self.features, self.device = Walker(adjacency), densify(features), device
+        self.nodes = np.arange(adjacency.shape[0])
+
+    def without(self, adjacency: CSRMatrix, held_out: NodeIndices) -> None:
+        """Sample no held-out nodes any more. Cost: O(N + E), once."""
+        kept = np.ones(adjacency.shape[0], dtype=bool)
+        kept[held_out] = False
+        rows = np.repeat(np.arange(kept.size), np.diff(adjacency.indptr))
+        inside = kept[rows] & kept[adjacency.indices]
+        starts = np.concatenate([[0], np.cumsum(np.bincount(rows[inside], minlength=kept.size))])
+        entries = adjacency.data[inside], adjacency.indices[inside], starts
+        self.walker = Walker(sp.csr_array(entries, shape=adjacency.shape))
+        self.nodes = np.flatnonzero(kept)
+
+    def sample(self, rng: np.random.Generator) -> Sample:
+        """Sample nodes and walks from them."""
+        size = self.nodes.size if self.size == "all" else min(self.size, self.nodes.size)
+        anchors = self.nodes[rng.choice(self.nodes.size, size, replace=False, shuffle=False)]
+        return self.pairs(anchors, self.walker.ends(anchors, self.scope, rng), rng)
+
+    def pairs(
+        self, anchors: NodeIndices, contexts: NodeIndices, rng: np.random.Generator | None
+    ) -> Sample:
+        """Return the views of given nodes; without a generator no column is masked."""
+        parts = anchors, contexts
+        return Sample(
+            tuple(self._view(nodes, rng) for nodes in parts),
+            nodes=tuple(torch.from_numpy(nodes).to(self.device) for nodes in parts),
+        )
+
+    def _view(self, nodes: NodeIndices, rng: np.random.Generator | None) -> View:
+        mask = None
+        if rng is not None and self.mask_features:
+            kept = rng.random(self.features.shape[1]) >= self.mask_features
+            factors = kept.astype(np.float32) / (1 - self.mask_features)
+            mask = torch.from_numpy(factors).to(self.device)
+        return rows_view(self.features[nodes], self.device, mask)
+
+
+def rows_view(features: Features, device: Device, mask: torch.Tensor | None = None) -> View:
+    """Return the view of nodes without their edges, for encoders of features."""
+    size = features.shape[0]
+    empty = SparseMatrix.from_scipy(
+        sp.csr_array((size, size), dtype=np.float32), symmetric=True, device=device
+    )
+    return View(empty, rows_to(features, device), None, empty, feature_mask=mask)
