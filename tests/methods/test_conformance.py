@@ -640,7 +640,9 @@ def test_links_and_clusters_are_scored_with_the_controls(
     np.testing.assert_array_equal(run.held_out(), held_out)
     assert run.metrics()["edges"] == seen.num_edges == graph.num_edges - len(held_out)
     links, clusters = evaluate_links(run), evaluate_clusters(run, starts=2)
-    controls = {"raw", "smooth"} | ({"untrained"} if METHODS[name].trained else set())
+    controls = {"raw", "smooth", "sign", "structure"} | (
+        {"untrained"} if METHODS[name].trained else set()
+    )
     assert links.controls.keys() == controls | {"pca"}
     assert clusters.controls.keys() == controls
     assert 0 <= links.score.auc <= 100
