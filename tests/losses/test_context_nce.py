@@ -66,16 +66,10 @@ def negatives(v: int, nodes: Nodes) -> list[int]:
 
 
 def slow_nce(patch: torch.Tensor, context: torch.Tensor, nodes: Nodes, temperature: float) -> float:
-    """The formula, node by node and negative by negative."""
-    z, c = patch.detach().numpy(), context.detach().numpy()
-    y, total = [*z, *c], 0.0
-    for v in range(len(z)):
-        positive = math.exp(reference.cosine(z[v], c[v]) / temperature)
-        denominator = positive
-        for row in negatives(v, nodes):
-            denominator += math.exp(reference.cosine(z[v], y[row]) / temperature)
-        total -= math.log(positive / denominator)
-    return total / len(z)
+    """The formula, pair by pair."""
+    rows = (view.detach().numpy() for view in (patch, context))
+    owners = nodes[0].tolist(), nodes[1].tolist()
+    return reference.context_nce(*rows, owners, temperature)
 
 
 def slow_jsd(patch: torch.Tensor, context: torch.Tensor, nodes: Nodes) -> float:
