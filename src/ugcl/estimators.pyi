@@ -29,8 +29,8 @@ class UGCL(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -109,15 +109,15 @@ class MultiScope(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         encoder: PReLU(X W) of a node's own features, two such layers, X W without activation,
             or smoothed features as in a GCN. One of mlp, deep, linear, gcn.
         loss: loss between nodes and their contexts. One of infonce, jsd.
         sample: nodes S that are sampled in every epoch. An integer of at least 2 or 'all'.
-        mask_features: fraction of features masked in each view. A number of at least 0 and
+        mask_features: fraction of the entries of X that are masked. A number of at least 0 and
             below 1.
         temperature: temperature of the loss. A number of at least 0.02.
         weight_decay: weight decay of the optimizer. A number of at least 0.
@@ -204,8 +204,8 @@ class UGCLMean(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -285,8 +285,8 @@ class UGCLSmooth(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -366,8 +366,8 @@ class UGCLSig(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -447,8 +447,8 @@ class UGCLNoSample(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -528,8 +528,8 @@ class UGCLNoPower(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         sample: nodes S of the subgraph that is sampled in every epoch. An integer of at least 2
@@ -609,8 +609,8 @@ class GRACE(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -699,8 +699,8 @@ class GMI(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         layers: layers of the encoder. An integer of at least 1.
@@ -770,8 +770,8 @@ class DGI(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         seed: the training seed. An integer of at least 0.
@@ -828,8 +828,8 @@ class MVGRL(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         diffusion: the second view: personalised PageRank or heat. One of pagerank, heat.
@@ -898,8 +898,8 @@ class GCA(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -995,8 +995,8 @@ class BGRL(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -1081,8 +1081,8 @@ class SubGCon(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         sample: nodes whose subgraphs are sampled in every epoch. An integer of at least 2 or
@@ -1152,8 +1152,8 @@ class GGD(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         mask_features: fraction of features masked in every epoch. A number of at least 0 and
@@ -1214,8 +1214,8 @@ class CCASSG(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         drop_edges_1: fraction of edges dropped in the first view. A number of at least 0 and
@@ -1400,8 +1400,8 @@ class GAE(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         inner: width of the first layer. An integer of at least 1.
@@ -1460,8 +1460,8 @@ class VGAE(Embedder):
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         readout: how H and A^n H become the embedding. One of sum, mean, concat, hidden,
             context, context-l2, blocks.
         inner: width of the first layer. An integer of at least 1.
@@ -1508,8 +1508,8 @@ class RawFeatures(Embedder):
         preset: values of the settings that are None. One of fast.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         seed: the training seed. An integer of at least 0.
         device: where to compute. One of auto, cpu, cuda.
     """
@@ -1534,8 +1534,8 @@ class SmoothedFeatures(Embedder):
         preset: values of the settings that are None. One of fast.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         scope: the power n of A^n X; auto: n chosen without labels. An integer of at least 0 or
             'auto'.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
@@ -1573,8 +1573,8 @@ class MLPClassifier(Classifier):
             never. An integer of at least 0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1620,8 +1620,8 @@ class GCNClassifier(Classifier):
             never. An integer of at least 0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1670,8 +1670,8 @@ class GATClassifier(Classifier):
             never. An integer of at least 0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         hidden: width D' of the penultimate layer. An integer of at least 1.
         dropout: fraction of each layer's inputs that is dropped in training. A number of at
@@ -1722,8 +1722,8 @@ class SGCClassifier(Classifier):
             never. An integer of at least 0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
             columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
-            TF-IDF for sparse counts, else standard. One of none, row, l2, tfidf, standard,
-            auto.
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
         weight_decay: weight decay (L2 penalty). A number of at least 0.
         steps: K, the power of the adjacency. An integer of at least 0.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least

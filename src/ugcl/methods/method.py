@@ -145,7 +145,7 @@ class Method:
         if values.get("feature_scaling") == "auto":
             from ugcl.views import auto_scaling
 
-            values["feature_scaling"] = auto_scaling(graph.features)
+            values["feature_scaling"] = auto_scaling(graph.adjacency, graph.features)
         return self.settings.from_values(values).adapted_to(graph, frozenset(params))
 
     def check_training(self, params: Collection[str]) -> None:

@@ -8,7 +8,7 @@ embedding has several scopes side by side, `[z | A z | A^2 z | A^n' z]`, with fe
 beside them, each block weighted by its split-half reliability (`ugcl.views.reliability`).
 
 What it takes from whom: the contextual scope from UGCL (Zheng et al., 2022), an encoder without
-edges and neighbours as positives from SIGNA (2025) and Graph-MLP (Hu et al., 2021), masked columns
+edges and neighbours as positives from SIGNA (2025) and Graph-MLP (Hu et al., 2021), masked features
 from GRACE (Zhu et al., 2020), blocks of powers from SIGN (Frasca et al., 2020), the structural
 block from NetMF (Qiu et al., 2018). Nothing in it is chosen with labels, and one setting is used
 for all graphs.
@@ -54,7 +54,7 @@ class MultiScopeSettings(SSLSettings):
     )
     loss: ContextLoss = choice("loss between nodes and their contexts", get_args(ContextLoss))
     sample: int | All = integer_or_all("nodes S that are sampled in every epoch", 2)
-    mask_features: float = fraction("fraction of features masked in each view")
+    mask_features: float = fraction("fraction of the entries of X that are masked")
     temperature: float = temperature()
     weight_decay: float = number("weight decay of the optimizer", minimum=0)
     tolerance: float = number(

@@ -112,8 +112,8 @@ def feature_scaling() -> Any:
     """Declare the setting `feature_scaling`; "auto" is chosen for the graph."""
     return choice(
         "features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF, columns of mean 0 and "
-        "standard deviation 1 (sparse ones: deviation 1 only); auto: TF-IDF for sparse counts, "
-        "else standard",
+        "standard deviation 1 (sparse ones: deviation 1 only); auto: L2, or "
+        "TF-IDF for counts and standard for others, whichever is more reliable",
         (*get_args(FeatureScaling), "auto"),
     )
 

@@ -25,8 +25,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.random import numpy_generator
-from ugcl.typing import CSRMatrix, Features
+from ugcl.typing import CSRMatrix, Features, FeatureScaling
 from ugcl.views.directions import leading_directions
+from ugcl.views.scaling import is_counts, scale_features
 from ugcl.views.structure import structural_embedding
 
 COLUMNS = 128
@@ -87,6 +88,20 @@ def split_half_reliability(
         parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in (first, second))
         edges = debiased_cka(*(_unit(part)[both] for part in parts))
     return Reliability(own, max(debiased_cka(*around), 0.0), max(edges, 0.0))
+
+
+def auto_scaling(adjacency: CSRMatrix, features: Features, seed: int = 0) -> FeatureScaling:
+    """Choose the scaling under which features and neighbourhoods are the most reliable in sum.
+
+    The choice is between rows of norm 1 and, for counts, TF-IDF; for other features, which may be
+    in unlike units, standardised columns.
+    """
+    others: FeatureScaling = "tfidf" if is_counts(features) else "standard"
+    scores: dict[FeatureScaling, float] = {}
+    for scaling in (others, "l2"):
+        scaled = scale_features(features, scaling)
+        scores[scaling] = sum(split_half_reliability(adjacency, scaled, seed, structure=False))
+    return max(scores, key=lambda scaling: scores[scaling])
 
 
 def split_edges(adjacency: CSRMatrix, rng: np.random.Generator) -> tuple[CSRMatrix, CSRMatrix]:

@@ -65,15 +65,11 @@ def fit_scaling(features: Features, scaling: FeatureScaling) -> npt.NDArray[Any]
     return _centre_and_deviation(features) if scaling == "standard" else None
 
 
-def auto_scaling(features: Features) -> FeatureScaling:
-    """Choose a scaling: `tfidf` for counts and indicators, never negative and mostly zero.
-
-    All other features, which may be in unlike units, are standardised.
-    """
+def is_counts(features: Features) -> bool:
+    """Return whether features look like counts or indicators: never negative, mostly zero."""
     values = features.data if sp.issparse(features) else features
     density = np.count_nonzero(values) / max(1, int(np.prod(features.shape)))
-    counts = density <= MAX_COUNT_DENSITY and not (values < 0).any()
-    return "tfidf" if counts else "standard"
+    return bool(density <= MAX_COUNT_DENSITY and not (values < 0).any())
 
 
 def densify(matrix: Features) -> Features:

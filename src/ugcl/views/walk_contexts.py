@@ -21,13 +21,13 @@ class WalkContexts(ViewSampler):
 
     The end is distributed as row v of `(D^-1 A)^n`, so in expectation the second view has the
     contexts `(D^-1 A)^n X` of the first: n is the contextual scope, at the cost of a sample. In
-    each view random columns of X are masked. Cost of a sample: O(S n) look-ups and S rows of X,
+    each row random entries of X are masked. Cost of a sample: O(S n) look-ups and S rows of X,
     whatever the size of the graph.
 
     Args:
         size: S, nodes of each view, or "all".
         scope: n, steps of the walks.
-        mask_features: fraction of columns of X that are masked in each view.
+        mask_features: fraction of the entries of X that are masked.
         self_loops: weight of the self-loops in the normalised adjacency, for the readout.
     """
 
@@ -62,7 +62,7 @@ class WalkContexts(ViewSampler):
     def pairs(
         self, anchors: NodeIndices, contexts: NodeIndices, rng: np.random.Generator | None
     ) -> Sample:
-        """Return the views of given nodes; without a generator no column is masked."""
+        """Return the views of given nodes; without a generator nothing is masked."""
         parts = anchors, contexts
         return Sample(
             tuple(self._view(nodes, rng) for nodes in parts),
@@ -70,18 +70,18 @@ class WalkContexts(ViewSampler):
         )
 
     def _view(self, nodes: NodeIndices, rng: np.random.Generator | None) -> View:
-        mask = None
+        rows = self.features[nodes]
         if rng is not None and self.mask_features:
-            kept = rng.random(self.features.shape[1]) >= self.mask_features
-            factors = kept.astype(np.float32) / (1 - self.mask_features)
-            mask = torch.from_numpy(factors).to(self.device)
-        return rows_view(self.features[nodes], self.device, mask)
+            entries = rows.data if sp.issparse(rows) else rows
+            kept = rng.random(entries.shape, dtype=np.float32) >= self.mask_features
+            entries *= kept / np.float32(1 - self.mask_features)
+        return rows_view(rows, self.device)
 
 
-def rows_view(features: Features, device: Device, mask: torch.Tensor | None = None) -> View:
+def rows_view(features: Features, device: Device) -> View:
     """Return the view of nodes without their edges, for encoders of features."""
     size = features.shape[0]
     empty = SparseMatrix.from_scipy(
         sp.csr_array((size, size), dtype=np.float32), symmetric=True, device=device
     )
-    return View(empty, rows_to(features, device), None, empty, feature_mask=mask)
+    return View(empty, rows_to(features, device), None, empty)

@@ -36,7 +36,7 @@ MAX_HELD_OUT = 1000
 MIN_NODES = 20
 """Graphs with fewer nodes hold out none."""
 
-MIN_EPOCHS = 80
+MIN_EPOCHS = 60
 """Epochs before which training does not stop: at first the loss falls slowly."""
 
 INTERVAL = 10
