@@ -53,7 +53,7 @@ def test_equals_layers_of_pytorch(
 ) -> None:
     graph, encoder = graph_of(sparse), encoder_of(widths, activation=activation)
     mask = torch.linspace(0, 2, 12) if masked else None
-    view = rows_view(graph.features, "cpu", mask)
+    view = replace(rows_view(graph.features, "cpu"), feature_mask=mask)
     assert isinstance(view.features, SparseMatrix) == sparse
     x = torch.from_numpy(dense_features(graph))
     expected = torch_layers(encoder)(x if mask is None else x * mask.double())
@@ -68,7 +68,8 @@ def test_gradients_equal_those_of_layers_of_pytorch(widths: tuple[int, ...], spa
     graph, encoder = graph_of(sparse), encoder_of(widths)
     layers, mask = torch_layers(encoder), torch.linspace(0, 2, 12)
     upstream = torch.randn(30, 5, generator=torch.Generator().manual_seed(1))
-    (encoder(rows_view(graph.features, "cpu", mask)) * upstream).sum().backward()
+    view = replace(rows_view(graph.features, "cpu"), feature_mask=mask)
+    (encoder(view) * upstream).sum().backward()
     x = torch.from_numpy(dense_features(graph)) * mask.double()
     (layers(x) * upstream.double()).sum().backward()
     linear = [layer for layer in layers if isinstance(layer, nn.Linear)]
@@ -108,7 +109,7 @@ def test_a_masked_feature_has_no_effect() -> None:
     graph, encoder = graph_of(False), encoder_of((7, 5))
     mask = torch.ones(12)
     mask[3] = 0
-    view = rows_view(graph.features, "cpu", mask)
+    view = replace(rows_view(graph.features, "cpu"), feature_mask=mask)
     changed = np.array(graph.features)
     changed[:, 3] += 100
     other = replace(view, features=torch.from_numpy(changed))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import make_graph
-from ugcl import Graph
+from ugcl import Graph, UGCLError
 from ugcl.data import synthetic_graph
+from ugcl.methods import METHODS, Shape
 from ugcl.views import Reliability, auto_scaling, scale_features, split_half_reliability
 from ugcl.views.reliability import debiased_cka, split_edges
 
@@ -155,7 +157,7 @@ def test_the_source_with_the_signal_is_the_most_reliable(
     family: str, most: str | None, least: str | None, seed: int
 ) -> None:
     graph = synthetic_graph(family, nodes=1500, seed=seed)
-    features = scale_features(graph.features, auto_scaling(graph.features))
+    features = scale_features(graph.features, "standard")
     values = split_half_reliability(graph.adjacency, features, seed)._asdict()
     assert min(values.values()) >= 0
     if most is not None:
@@ -251,3 +253,70 @@ def test_no_matrix_of_all_pairs_is_stored() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * size**2 / 8
+
+
+# The automatic choice of the feature scaling.
+
+
+def score(graph: Graph, scaling: str, seed: int = 0) -> float:
+    features = scale_features(graph.features, scaling)
+    return sum(split_half_reliability(graph.adjacency, features, seed, structure=False))
+
+
+def in_unlike_units(size: int = 300) -> Graph:
+    """Features with a signal in every column, but a few columns of noise dominate all rows."""
+    graph = make_graph(size, 40, sparse=False)
+    features = graph.features - 0.4
+    features[:, :4] = 1000 * random_rows(size, 4)
+    return replace(graph, features=features)
+
+
+def of_unlike_lengths(size: int = 300) -> Graph:
+    """Features whose directions have the signal; lengths of rows are noise."""
+    graph = make_graph(size, 40, sparse=False)
+    lengths = 10.0 ** (2 * random_rows(size, 1))
+    return replace(graph, features=(graph.features - 0.4) * lengths.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [(in_unlike_units(), "standard"), (of_unlike_lengths(), "l2")],
+    ids=["unlike units", "unlike lengths"],
+)
+def test_the_scaling_with_the_more_reliable_features_is_chosen(graph: Graph, expected: str) -> None:
+    assert auto_scaling(graph.adjacency, graph.features) == expected
+    scores = {scaling: score(graph, scaling) for scaling in ("l2", "standard")}
+    assert scores.pop(expected) > 1.05 * max(scores.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("sparse", [True, False])
+def test_counts_are_scaled_by_tfidf_or_to_norm_1(sparse: bool, seed: int) -> None:
+    graph = make_graph(80, 30, sparse=sparse, seed=seed)
+    chosen = auto_scaling(graph.adjacency, graph.features, seed)
+    other = {"tfidf": "l2", "l2": "tfidf"}[chosen]
+    assert score(graph, chosen, seed) >= score(graph, other, seed)
+
+
+def test_where_nothing_is_measured_the_features_decide() -> None:
+    """Zeros, a single feature, two nodes: TF-IDF for counts, else standardised."""
+    ring = [[i, (i + 1) % 30] for i in range(30)]
+    cases = [
+        (ring, np.zeros((30, 3)), "tfidf"),
+        (ring, -np.ones((30, 3)), "standard"),
+        ([[0, 1]], np.eye(2), "tfidf"),
+        ([[0, 1]], -np.eye(2), "standard"),
+    ]
+    for edges, features, expected in cases:
+        graph = Graph.from_edges(edges, features)
+        assert auto_scaling(graph.adjacency, graph.features) == expected
+
+
+@pytest.mark.parametrize("name", ["ugcl", "multiscope", "raw", "smooth", "mlp"])
+def test_settings_with_an_unresolved_scaling_are_an_error(name: str) -> None:
+    graph, method = make_graph(12), METHODS[name]
+    settings = method.resolve("fast", graph, {}).replace(feature_scaling="auto")
+    if "scope" in settings.values():
+        settings = settings.replace(scope=1)
+    with pytest.raises(UGCLError, match=r"^the feature scaling 'auto' is not resolved yet: "):
+        method.new_model(Shape.of(graph), settings, 0)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -15,21 +14,13 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler
 
 from conftest import make_graph
-from ugcl import Embedder, Graph, UGCLError
+from ugcl import Embedder, Graph
 from ugcl._utils.linalg import dense_rows
 from ugcl.engine import fit
-from ugcl.methods import METHODS, Shape
 from ugcl.scope import normalised_adjacency
 from ugcl.typing import FeatureScaling
-from ugcl.views import (
-    auto_scaling,
-    densify,
-    fit_scaling,
-    idf_weights,
-    scale_features,
-    smooth_features,
-)
-from ugcl.views.scaling import MAX_DENSITY
+from ugcl.views import densify, fit_scaling, idf_weights, scale_features, smooth_features
+from ugcl.views.scaling import MAX_DENSITY, is_counts
 
 statistics = partial(fit_scaling, scaling="standard")
 
@@ -179,7 +170,7 @@ def test_smoothed_features_are_powers_of_the_adjacency_times_x(sparse: bool) -> 
     assert not sp.issparse(smoothed[5])
 
 
-# The automatic choice.
+# Counts, for the automatic choice.
 
 
 def with_density(density: float, size: int = 20) -> np.ndarray:
@@ -192,49 +183,29 @@ def with_density(density: float, size: int = 20) -> np.ndarray:
 @pytest.mark.parametrize(
     ("features", "expected"),
     [
-        (with_density(0.1), "tfidf"),
-        (with_density(0.5), "tfidf"),
-        (with_density(0.51), "standard"),
-        (with_density(1), "standard"),
-        (-with_density(0.1), "standard"),
-        (with_density(0), "tfidf"),
-        (np.eye(6, dtype=np.float32), "tfidf"),
-        (np.ones((5, 1), dtype=np.float32), "standard"),
+        (with_density(0.1), True),
+        (with_density(0.5), True),
+        (with_density(0.51), False),
+        (with_density(1), False),
+        (-with_density(0.1), False),
+        (with_density(0), True),
+        (np.eye(6, dtype=np.float32), True),
+        (np.ones((5, 1), dtype=np.float32), False),
     ],
 )
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_counts_and_indicators_are_scaled_by_tfidf_and_others_standardised(
-    features: np.ndarray, expected: str, kind: type
+def test_counts_are_never_negative_and_mostly_zero(
+    features: np.ndarray, expected: bool, kind: type
 ) -> None:
-    assert auto_scaling(kind(features)) == expected
+    assert is_counts(kind(features)) is expected
 
 
 def test_one_negative_value_is_enough_and_stored_zeros_count_as_zeros() -> None:
     features = with_density(0.2)
     features[0, 0] = -1e-3
-    assert auto_scaling(features) == auto_scaling(sp.csr_array(features)) == "standard"
+    assert not is_counts(features)
+    assert not is_counts(sp.csr_array(features))
     stored = sp.csr_array(np.ones((10, 10), dtype=np.float32))
     stored.data[:80] = 0
     assert stored.nnz == 100
-    assert auto_scaling(stored) == "tfidf"
-
-
-@pytest.mark.parametrize("name", ["ugcl", "multiscope", "raw", "smooth", "mlp"])
-def test_settings_with_an_unresolved_scaling_are_an_error(name: str) -> None:
-    graph = make_graph(12)
-    method = METHODS[name]
-    settings = method.resolve("fast", graph, {}).replace(feature_scaling="auto")
-    if "scope" in settings.values():
-        settings = settings.replace(scope=1)
-    with pytest.raises(UGCLError, match=r"^the feature scaling 'auto' is not resolved yet: "):
-        method.new_model(Shape.of(graph), settings, 0)
-
-
-def test_the_choice_is_that_of_the_training_graph() -> None:
-    counts, numbers = make_graph(20), make_graph(20, sparse=False)
-    numbers = replace(numbers, features=numbers.features - 0.5)
-    method = METHODS["grace"]
-    for graph, expected in ((counts, "tfidf"), (numbers, "standard")):
-        assert auto_scaling(graph.features) == expected
-        settings = method.resolve("fast", graph, {"feature_scaling": "auto"})
-        assert settings.values()["feature_scaling"] == expected
+    assert is_counts(stored)

@@ -110,9 +110,6 @@ def test_a_sample_is_a_function_of_the_generator_alone(seed: int, scope: int, ma
         np.testing.assert_array_equal(mine, theirs)
     for mine, theirs in zip(one.views, two.views, strict=True):
         np.testing.assert_array_equal(dense_rows_of(mine.features), dense_rows_of(theirs.features))
-        assert (mine.feature_mask is None) == (theirs.feature_mask is None) == (mask == 0)
-        if mine.feature_mask is not None:
-            assert torch.equal(mine.feature_mask, theirs.feature_mask)
 
 
 def test_two_generators_give_two_samples() -> None:
@@ -121,30 +118,48 @@ def test_two_generators_give_two_samples() -> None:
     assert not np.array_equal(one, two)
 
 
+@pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("fraction", [0.2, 0.5, 0.9])
-def test_masks_drop_their_fraction_of_columns_and_keep_the_mean(fraction: float) -> None:
-    rng, graph = np.random.default_rng(0), make_graph(30, 400)
-    views = bound(graph, mask_features=fraction)
-    masks = [view.feature_mask for _ in range(20) for view in views.sample(rng).views]
-    stacked = torch.stack([mask for mask in masks if mask is not None])
-    assert stacked.shape == (40, 400)
-    kept = 1 / (1 - fraction)
-    assert torch.isin(stacked, torch.tensor([0, kept], dtype=torch.float32)).all()
-    dropped = (stacked == 0).float()
-    assert dropped.mean().item() == pytest.approx(fraction, abs=0.02)
-    assert stacked.mean().item() == pytest.approx(1, abs=0.1)
-    same = (dropped[0::2] == dropped[1::2]).float().mean().item()  # views are masked on their own
-    assert same == pytest.approx(fraction**2 + (1 - fraction) ** 2, abs=0.03)
+def test_masks_drop_their_fraction_of_entries_and_keep_the_mean(
+    fraction: float, sparse: bool
+) -> None:
+    density = 0.1 if sparse else 1.0
+    x = np.random.default_rng(1).random((60, 300))
+    x[np.random.default_rng(2).random(x.shape) >= density] = 0
+    features = sp.csr_array(x.astype(np.float32)) if sparse else x.astype(np.float32)
+    views = WalkContexts(size="all", scope=0, mask_features=fraction, self_loops=1.0)
+    views = views.bind(make_graph(60).adjacency, features)
+    before = features.copy()
+    sample = views.sample(np.random.default_rng(0))
+    assert abs(before - features).sum() == 0  # X itself is not masked
+    dropped = []
+    for view, nodes in zip(sample.views, nodes_of(sample), strict=True):
+        assert isinstance(view.features, SparseMatrix) == sparse
+        assert view.feature_mask is None
+        rows, full = dense_rows_of(view.features), x[nodes]
+        kept = rows != 0
+        np.testing.assert_allclose(rows[kept], full[kept] / (1 - fraction), rtol=1e-5)
+        gone = ~kept[full != 0]
+        error = np.sqrt(fraction * (1 - fraction) / gone.size)
+        assert abs(gone.mean() - fraction) < 4.5 * error
+        for axis in (0, 1):  # neither whole rows nor whole columns
+            rates = (~kept & (full != 0)).sum(axis=axis) / (full != 0).sum(axis=axis).clip(1)
+            assert 0 < np.std(rates) < 0.5 * np.sqrt(fraction * (1 - fraction)) + 0.1
+        dropped.append(gone[:1000])
+    same = (dropped[0] == dropped[1]).mean()  # views are masked on their own
+    assert same == pytest.approx(fraction**2 + (1 - fraction) ** 2, abs=0.08)
 
 
 def test_pairs_without_a_generator_are_not_masked() -> None:
-    views = bound(make_graph(30), mask_features=0.5)
+    graph = make_graph(30)
+    views = bound(graph, mask_features=0.5)
     nodes = np.array([3, 1, 4]), np.array([1, 5, 9])
-    assert [view.feature_mask for view in views.pairs(*nodes, None).views] == [None, None]
-    masked = views.pairs(*nodes, np.random.default_rng(0))
-    assert all(view.feature_mask is not None for view in masked.views)
-    for mine, theirs in zip(nodes_of(masked), nodes, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    plain, masked = (views.pairs(*nodes, rng) for rng in (None, np.random.default_rng(0)))
+    x = dense_features(graph).astype(np.float32)
+    for index, each in enumerate(nodes):
+        np.testing.assert_array_equal(nodes_of(masked)[index], each)
+        np.testing.assert_array_equal(dense_rows_of(plain.views[index].features), x[each])
+        assert not np.array_equal(dense_rows_of(masked.views[index].features), x[each])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -224,7 +239,7 @@ def test_the_cost_of_a_sample_does_not_depend_on_the_size_of_the_graph() -> None
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         counts.append(rng.count)
-    assert counts == [3 * 100 + 2 * 4] * 2
+    assert counts == [3 * 100 + 2 * 100 * 4] * 2
     assert peaks[1] < 1.5 * peaks[0] + 20_000 < 400_000
 
 

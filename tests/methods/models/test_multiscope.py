@@ -21,6 +21,7 @@ from ugcl.losses import ContextNCE, NormJSD
 from ugcl.methods import METHODS, Shape
 from ugcl.methods.models.multiscope import INTERVAL, MIN_EPOCHS, MIN_NODES, MultiScopeModel
 from ugcl.methods.multiscope import MultiScopeSettings
+from ugcl.sparse import SparseMatrix
 from ugcl.views import (
     WalkContexts,
     leading_directions,
@@ -161,8 +162,13 @@ def test_the_step_equals_the_formula(
     assert sample.nodes is not None
     rows = []
     for view, nodes in zip(sample.views, sample.nodes, strict=True):
-        assert view.feature_mask is not None
-        rows.append(encoded(model, x[nodes.numpy()] * view.feature_mask.double().numpy()))
+        features = view.features
+        assert features is not None
+        full = features.matrix.to_dense() if isinstance(features, SparseMatrix) else features
+        masked = full.double().numpy()
+        kept = masked != 0
+        np.testing.assert_allclose(masked[kept], 2 * x[nodes.numpy()][kept], rtol=1e-5)
+        rows.append(encoded(model, masked))
     nodes = tuple(each.tolist() for each in sample.nodes)
     assert len(nodes[0]) == 20
     assert loss == pytest.approx(reference.context_nce(*rows, nodes, 0.7), rel=1e-5)
