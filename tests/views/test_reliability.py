@@ -82,7 +82,7 @@ def test_independent_noise_has_about_0_whatever_its_width(width: int) -> None:
 @pytest.mark.parametrize("value", [0.0, 0.1, 1.0, 1 / 3])
 @pytest.mark.parametrize("size", [4, 100, 1001])
 def test_constant_rows_have_0(value: float, size: int) -> None:
-    """Also where the mean of equal numbers is rounded."""
+    """In double precision the mean of equal numbers of single precision is exact."""
     constant = np.full((size, 3), value, dtype=np.float32) * np.float32([1, 2, 7])
     assert debiased_cka(constant, constant) == 0
     assert debiased_cka(constant, random_rows(size, 3)) == 0

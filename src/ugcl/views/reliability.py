@@ -120,17 +120,9 @@ def debiased_cka(one: npt.NDArray[np.float32], two: npt.NDArray[np.float32]) -> 
     """
     if one.shape[0] < 4:
         return 0.0
-    first, second = (_centred(rows) for rows in (one, two))
+    first, second = (rows - rows.mean(axis=0, dtype=np.float64) for rows in (one, two))
     scale = _hsic(first, first) * _hsic(second, second)
     return _hsic(first, second) / float(np.sqrt(scale)) if scale > 0 else 0.0
-
-
-def _centred(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """Subtract the mean of each column; what rounding leaves of a constant column is 0."""
-    mean = rows.mean(axis=0, dtype=np.float64)
-    centred = rows - mean
-    centred[:, np.abs(centred).max(axis=0) <= 1e-9 * np.abs(mean)] = 0
-    return np.asarray(centred)
 
 
 def _hsic(one: npt.NDArray[np.float64], two: npt.NDArray[np.float64]) -> float:
