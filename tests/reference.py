@@ -49,3 +49,24 @@ def netmf(adjacency: np.ndarray, window: int) -> np.ndarray:
     walk = inverse[:, None] * adjacency
     total = sum(np.linalg.matrix_power(walk, r) for r in range(1, window + 1))
     return np.log(np.maximum(1, degree.sum() / window * total * inverse[None, :]))
+
+
+def context_nce(
+    patch: np.ndarray,
+    context: np.ndarray,
+    nodes: tuple[list[int], list[int]],
+    temperature: float,
+) -> float:
+    """The loss of the multi-scope method, node by node and negative by negative.
+
+    Negatives of a pair are the rows, of patches and of contexts, of neither of its two nodes.
+    """
+    rows, owners, total = [*patch, *context], [*nodes[0], *nodes[1]], 0.0
+    for v in range(len(patch)):
+        positive = np.exp(cosine(patch[v], context[v]) / temperature)
+        denominator = positive
+        for row, owner in zip(rows, owners, strict=True):
+            if owner not in (nodes[0][v], nodes[1][v]):
+                denominator += np.exp(cosine(patch[v], row) / temperature)
+        total -= np.log(positive / denominator)
+    return float(total / len(patch))

@@ -289,3 +289,67 @@ def test_a_loss_that_is_not_finite_is_an_error(graph: Graph) -> None:
     expected = r"^the loss is nan in epoch 1: use a smaller `lr` or a larger `temperature`$"
     with pytest.raises(UGCLError, match=expected):
         trainer.run()
+
+
+# What models decide for themselves.
+
+
+class Calls:
+    """Records the calls of `on_fit_end`, with the number of epochs that were done."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        self.epochs: list[int] = []
+        self.arguments: list[tuple[Graph, str]] = []
+        self.trainer = trainer
+
+    def __call__(self, graph: Graph, device: str) -> None:
+        self.epochs.append(self.trainer.state.epoch)
+        self.arguments.append((graph, device))
+
+
+def test_a_model_may_end_training(graph: Graph) -> None:
+    trainer = Trainer("ugcl", graph, device="cpu", **SMALL)
+    asked: list[int] = []
+
+    def converged(epoch: int) -> bool:
+        asked.append(epoch)
+        return epoch == 5
+
+    trainer.model.converged = converged  # type: ignore[method-assign]
+    fitted = trainer.run()
+    assert (fitted.ended, fitted.epochs) == ("converged", 5)
+    assert asked == [0, 1, 2, 3, 4, 5]  # first before training, which may be a resumed one
+
+
+def test_a_model_that_ends_in_the_last_epoch_has_all_epochs(graph: Graph) -> None:
+    trainer = Trainer("ugcl", graph, device="cpu", **SMALL)
+    trainer.model.converged = lambda epoch: epoch == 12  # type: ignore[method-assign]
+    assert trainer.run().ended == "epochs"
+
+
+def test_most_models_never_end_training(graph: Graph) -> None:
+    model = Trainer("ugcl", graph, device="cpu", **SMALL).model
+    assert not any(model.converged(epoch) for epoch in (0, 10, 10_000))
+
+
+@pytest.mark.parametrize("epochs", [0, 3])
+def test_a_model_computes_buffers_once_after_training(epochs: int, graph: Graph) -> None:
+    trainer = Trainer("ugcl", graph, device="cpu", **SMALL | {"epochs": epochs})
+    calls = Calls(trainer)
+    trainer.model.on_fit_end = calls  # type: ignore[method-assign]
+    trainer.run()
+    assert calls.epochs == [epochs]
+    assert calls.arguments == [(graph, "cpu")]
+
+
+def test_a_model_computes_no_buffers_after_an_error(graph: Graph) -> None:
+    class Fail(Callback):
+        def on_epoch_end(self, state: TrainingState) -> None:
+            raise KeyboardInterrupt
+
+    trainer = Trainer("ugcl", graph, device="cpu", **SMALL)
+    calls = Calls(trainer)
+    trainer.model.on_fit_end = calls  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run([Fail()])
+    assert calls.epochs == []

@@ -27,8 +27,10 @@ from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.methods import METHODS, Shape
 from ugcl.methods.method import Kind
 from ugcl.methods.models.model import Model
+from ugcl.methods.multiscope import MultiScopeSettings
 from ugcl.runs import Run, open_run, prepare, train_run
 from ugcl.typing import FeatureScaling
+from ugcl.views import auto_scaling
 
 SMALL: dict[str, Any] = {
     "epochs": 3,
@@ -44,6 +46,9 @@ SMALL: dict[str, Any] = {
     "window": 3,
     "dropout": 0.0,
     "heads": 2,
+    "block_columns": 5,
+    "raw_columns": 4,
+    "structure_columns": 3,
 }
 """Values that keep training short; a method takes those that it has."""
 
@@ -125,8 +130,17 @@ def everything(name: str) -> dict[str, str]:
     return {key: "all" for method, key in COUNTS if method == name}
 
 
-def width_of(name: str, graph: Graph) -> int:
-    return graph.num_features if name in AS_WIDE_AS_FEATURES else 8
+def width_of(embedder: Embedder, graph: Graph) -> int:
+    """The columns that embeddings with the settings of SMALL should have."""
+    settings = embedder.settings_
+    if embedder.method in AS_WIDE_AS_FEATURES:
+        return graph.num_features
+    if not isinstance(settings, MultiScopeSettings):
+        return 8
+    blocks = len({0, *settings.powers, settings.readout_scope})
+    block = min(settings.block_columns, settings.hidden)
+    raw = max(1, len(settings.powers)) * min(settings.raw_columns, graph.num_features)
+    return blocks * block + raw + settings.structure_columns
 
 
 def untrained(name: str, graph: Graph, seed: int = 0, **params: Any) -> tuple[Model, Any]:
@@ -162,9 +176,16 @@ def assert_usable(embedder: Embedder, graph: Graph, width: int | None = None) ->
     assert np.isfinite(embedder.loss_).all()
     name = embedder.method
     embeddings = dense(name, graph, embedder)
-    assert embeddings.shape == (graph.num_nodes, width or width_of(name, graph))
+    assert embeddings.shape == (graph.num_nodes, width or width_of(embedder, graph))
     assert embeddings.dtype == np.float32
     assert np.isfinite(embeddings).all()
+
+
+def unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    scaled: npt.NDArray[np.float32] = rows / np.maximum(
+        np.linalg.norm(rows, axis=1, keepdims=True), 1e-12
+    )
+    return scaled
 
 
 def side_by_side(*graphs: Graph) -> Graph:
@@ -340,9 +361,10 @@ def test_graphs_side_by_side_are_embedded_as_each_alone(
     name: str, readout_scope: int | str, scaling: str
 ) -> None:
     seen, unseen = make_graph(40), make_graph(25, seed=9)
-    embedder = fitted(name, seen, readout_scope=readout_scope, feature_scaling=scaling)
+    params = {"readout_scope": readout_scope, "feature_scaling": scaling}
+    embedder = fitted(name, seen, **params, structure_columns=0)  # zero for any other graph
     alone = [dense(name, graph, embedder) for graph in (seen, unseen)]
-    assert alone[1].shape == (25, width_of(name, unseen))
+    assert alone[1].shape == (25, width_of(embedder, unseen))
     together = dense(name, side_by_side(seen, unseen), embedder)
     np.testing.assert_allclose(together, np.vstack(alone), atol=1e-5)
 
@@ -374,19 +396,29 @@ def test_sparse_and_dense_features_are_the_same(name: str, scaling: str) -> None
     np.testing.assert_allclose(*embeddings, atol=1e-6)
     if name not in TRAINED or scaling == "standard":  # dense features are also centred
         return
-    one, other = (gradients(name, graph, feature_scaling=scaling) for graph in (sparse, full))
+    params = {"feature_scaling": scaling}
+    if name == "multiscope":  # which masks entries, and of sparse features only stored ones
+        params["mask_features"] = 0.0
+    one, other = (gradients(name, graph, **params) for graph in (sparse, full))
     assert one.keys() == other.keys()
     for key, slope in one.items():
         torch.testing.assert_close(slope, other[key], atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("readout_scope", [0, 2, "component", "graph"])
-@pytest.mark.parametrize("name", INDUCTIVE)
+@pytest.mark.parametrize(
+    ("name", "readout_scope"),
+    [
+        (name, scope)
+        for name in INDUCTIVE
+        for scope in (0, 2, "component", "graph")
+        if (name, scope) != ("multiscope", "graph")  # which is an error
+    ],
+)
 def test_permuted_nodes_have_permuted_embeddings(name: str, readout_scope: int | str) -> None:
     graph = make_graph(40)
     order = np.random.default_rng(3).permutation(40)
     permuted = Graph(graph.adjacency[order][:, order], graph.features[order])
-    embedder = fitted(name, graph, readout_scope=readout_scope)
+    embedder = fitted(name, graph, readout_scope=readout_scope, structure_columns=0)
     embeddings = dense(name, graph, embedder)
     np.testing.assert_allclose(dense(name, permuted, embedder), embeddings[order], atol=1e-5)
     assert not np.allclose(embeddings, embeddings[order], atol=1e-3)
@@ -394,7 +426,10 @@ def test_permuted_nodes_have_permuted_embeddings(name: str, readout_scope: int |
 
 @pytest.mark.parametrize(
     ("readout", "width"),
-    [("sum", 8), ("mean", 8), ("concat", 16), ("hidden", 8), ("context", 8), ("context-l2", 8)],
+    [
+        *(("sum", 8), ("mean", 8), ("concat", 16), ("hidden", 8)),
+        *(("context", 8), ("context-l2", 8), ("blocks", 24)),
+    ],
 )
 @pytest.mark.parametrize("name", SSL)
 def test_embeddings_are_as_wide_as_promised(
@@ -402,9 +437,9 @@ def test_embeddings_are_as_wide_as_promised(
 ) -> None:
     embedder = fitted(name, graph, readout=readout, scope=1, readout_scope=2)
     assert_usable(embedder, graph, width)
-    hidden, context = (
-        fitted(name, graph, readout=part, scope=1, readout_scope=2).embed(graph)
-        for part in ("hidden", "context")
+    hidden, neighbours, context = (
+        fitted(name, graph, readout="context", scope=1, readout_scope=n).embed(graph)
+        for n in (0, 1, 2)
     )
     expected = {
         "sum": hidden + context,
@@ -412,7 +447,8 @@ def test_embeddings_are_as_wide_as_promised(
         "concat": np.hstack([hidden, context]),
         "hidden": hidden,
         "context": context,
-        "context-l2": context / np.maximum(np.linalg.norm(context, axis=1, keepdims=True), 1e-12),
+        "context-l2": unit(context),
+        "blocks": np.hstack([unit(part) for part in (hidden, neighbours, context)]),
     }[readout]
     np.testing.assert_allclose(embedder.embed(graph), expected, atol=1e-6)
 
@@ -468,6 +504,18 @@ def test_labels_splits_and_ids_are_not_used(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BY_FEATURES)
+def test_auto_scaling_is_the_scaling_that_it_chooses(name: str, graph: Graph) -> None:
+    """For the training graph; other graphs are scaled in the same way."""
+    embedder = fitted(name, graph, feature_scaling="auto")
+    scaling = auto_scaling(graph.adjacency, graph.features)
+    chosen = fitted(name, graph, feature_scaling=scaling)
+    assert embedder.settings_ == chosen.settings_
+    assert embedder.settings_.values()["feature_scaling"] == scaling
+    for each in (graph, make_graph(25, seed=9)) if METHODS[name].inductive else (graph,):
+        np.testing.assert_array_equal(dense(name, each, embedder), dense(name, each, chosen))
+
+
+@pytest.mark.parametrize("name", BY_FEATURES)
 def test_every_feature_scaling_is_one_of_its_own(name: str, graph: Graph) -> None:
     embedders = [fitted(name, graph, feature_scaling=each) for each in get_args(FeatureScaling)]
     for embedder in embedders:
@@ -495,6 +543,8 @@ def test_a_preset_is_valid_for_every_data_set(name: str, preset: str) -> None:
         settings = method.resolve(preset, replace(graph, name=dataset), {})
         assert isinstance(settings, method.settings)
         for key, value in method.presets[preset].values(dataset).items():
+            if value == "auto" and key == "feature_scaling":
+                value = auto_scaling(graph.adjacency, graph.features)
             reduced = (name, key) in COUNTS and value != "all" and value >= 12
             assert getattr(settings, key) == ("all" if reduced else value), (dataset, key)
 

@@ -46,6 +46,16 @@ PARAMS: dict[str, Any] = {
     "heads": 2,
 }
 
+PINNED: dict[str, dict[str, Any]] = {
+    "multiscope": {
+        **{"scope": 2, "readout_scope": 3, "self_loops": 2.0, "feature_scaling": "l2"},
+        **{"encoder": "mlp", "loss": "infonce", "mask_features": 0.25, "temperature": 0.5},
+        **{"weight_decay": 1e-3, "tolerance": 0.1, "block_columns": 6, "raw_columns": 4},
+        **{"structure_columns": 5, "block_weights": "reliability"},
+    }
+}
+"""All settings of a method whose preset is still tuned, so that the values test its code alone."""
+
 UNDETERMINED_MEAN = {"cca-ssg"}
 """The gradient of its last bias is rounding error, which Adam scales up to a full step."""
 
@@ -53,6 +63,7 @@ UNDETERMINED_MEAN = {"cca-ssg"}
 def summary(name: str, preset: str) -> dict[str, Any]:
     graph = make_graph(60)
     params = {key: value for key, value in PARAMS.items() if key in METHODS[name].params}
+    params |= PINNED.get(name, {})
     fitted = fit(name, graph, preset=preset, seed=3, device="cpu", **params)
     embeddings = dense_rows(fitted.embed(graph)).astype(np.float64)
     centred = embeddings - embeddings.mean(axis=0)

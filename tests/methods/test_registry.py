@@ -143,8 +143,9 @@ from ugcl.methods import METHODS
 
 graph = Graph.from_edges([[0, 1], [1, 2]], np.eye(3))
 for method in METHODS.values():
+    scaled = "feature_scaling" in method.params  # which "auto" measures on the graph
     for preset in method.presets:
-        method.resolve(preset, graph, {})
+        method.resolve(preset, graph, {"feature_scaling": "l2"} if scaled else {})
     assert method.params
 heavy = {name.partition(".")[0] for name in sys.modules}
 print(*sorted(heavy & {"torch", "sklearn", "torch_geometric", "gensim", "numba"}))

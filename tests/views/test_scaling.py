@@ -20,7 +20,7 @@ from ugcl.engine import fit
 from ugcl.scope import normalised_adjacency
 from ugcl.typing import FeatureScaling
 from ugcl.views import densify, fit_scaling, idf_weights, scale_features, smooth_features
-from ugcl.views.scaling import MAX_DENSITY
+from ugcl.views.scaling import MAX_DENSITY, is_counts
 
 statistics = partial(fit_scaling, scaling="standard")
 
@@ -168,3 +168,44 @@ def test_smoothed_features_are_powers_of_the_adjacency_times_x(sparse: bool) -> 
         smooth = features.toarray() if sp.issparse(features) else features
         np.testing.assert_allclose(smooth, expected, atol=1e-5)
     assert not sp.issparse(smoothed[5])
+
+
+# Counts, for the automatic choice.
+
+
+def with_density(density: float, size: int = 20) -> np.ndarray:
+    """A matrix of counts with this fraction of entries that are not zero."""
+    entries = np.zeros(size * size, dtype=np.float32)
+    entries[: round(density * size * size)] = 3
+    return entries.reshape(size, size)
+
+
+@pytest.mark.parametrize(
+    ("features", "expected"),
+    [
+        (with_density(0.1), True),
+        (with_density(0.5), True),
+        (with_density(0.51), False),
+        (with_density(1), False),
+        (-with_density(0.1), False),
+        (with_density(0), True),
+        (np.eye(6, dtype=np.float32), True),
+        (np.ones((5, 1), dtype=np.float32), False),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_counts_are_never_negative_and_mostly_zero(
+    features: np.ndarray, expected: bool, kind: type
+) -> None:
+    assert is_counts(kind(features)) is expected
+
+
+def test_one_negative_value_is_enough_and_stored_zeros_count_as_zeros() -> None:
+    features = with_density(0.2)
+    features[0, 0] = -1e-3
+    assert not is_counts(features)
+    assert not is_counts(sp.csr_array(features))
+    stored = sp.csr_array(np.ones((10, 10), dtype=np.float32))
+    stored.data[:80] = 0
+    assert stored.nnz == 100
+    assert is_counts(stored)

@@ -115,6 +115,19 @@ class EarlyStopping(Callback):
             state.stop("patience")
 
 
+class Convergence(Callback):
+    """Stop when the model has converged by its own rule."""
+
+    def on_fit_start(self, state: TrainingState) -> None:
+        """Stop a resumed run that was due to stop."""
+        self.on_epoch_end(state)
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        """Ask the model."""
+        if state.model.converged(state.epoch):
+            state.stop("converged")
+
+
 @dataclass
 class History(Callback):
     """Records the loss of every epoch.

@@ -13,6 +13,7 @@ from torch import Tensor
 from ugcl._utils.errors import UGCLError
 from ugcl.engine.callbacks import (
     Callback,
+    Convergence,
     EarlyStopping,
     History,
     TrainingState,
@@ -147,18 +148,18 @@ class Trainer:
     def run(self, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train until all epochs are done or a callback stops it."""
         history = History()
-        stopping = EarlyStopping(getattr(self.settings, "patience", 0))
+        rules = [Convergence(), EarlyStopping(getattr(self.settings, "patience", 0))]
         checkpoints = [each for each in callbacks if isinstance(each, Checkpoint)]
         others = [each for each in callbacks if not isinstance(each, Checkpoint)]
         state = self.state
         started: list[Callback] = []
         with keep_memory():
             try:
-                for callback in (*checkpoints, *others, stopping):
+                for callback in (*checkpoints, *others, *rules):
                     callback.on_fit_start(state)
                     started.append(callback)
                 while state.epoch < state.epochs and state.ended is None:
-                    self._epoch([history, stopping, *others, *checkpoints])
+                    self._epoch([history, *rules, *others, *checkpoints])
             finally:
                 with ExitStack() as stack:  # every callback ends, even if one of them raises
                     for callback in reversed(started):
@@ -189,8 +190,6 @@ class Trainer:
             raise self._diverged(state.loss)
         state.validation_loss = self.model.validation_loss()
         state.update_best()
-        if self.model.converged():
-            state.stop("converged")
         state.seconds += time.perf_counter() - start
         for callback in callbacks:
             callback.on_epoch_end(state)

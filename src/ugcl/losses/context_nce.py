@@ -8,6 +8,7 @@ contexts of many nodes, and would otherwise be negatives of their own neighbours
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -63,12 +64,11 @@ class NormJSD(ContextNCE):
         excluded = same_node(nodes, others, slice(0, size))
         own = torch.arange(size, device=patch.device)
         excluded[own, size + own] = True
-        positive = torch.log1p(cosines[own, size + own].clamp(min=-1 + EPS))
-        negative = torch.log1p(-cosines.masked_fill(excluded, -1).clamp(max=1 - EPS))
+        positive = torch.log1p(cosines[own, size + own].clamp(min=-1 + EPS)) - math.log(2)
+        negative = torch.log1p(-cosines.clamp(max=1 - EPS)) - math.log(2)
+        negative = negative.masked_fill(excluded, 0).sum(dim=1)
         counts = (~excluded).sum(dim=1).clamp(min=1)
-        shift = torch.log(positive.new_tensor(2.0))
-        negative = (negative.sum(dim=1) - excluded.sum(dim=1) * shift) / counts
-        return 2 * shift - positive.mean() - negative.mean()
+        return -positive.mean() - (negative / counts).mean()
 
 
 EPS = 1e-6

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from ugcl import losses, nn, views
+from ugcl._utils.errors import UGCLError
 from ugcl.methods.method import Method, Shape
 from ugcl.methods.params import (
     All,
@@ -70,11 +71,29 @@ class MultiScopeSettings(SSLSettings):
         "weigh blocks by their split-half reliability, or equally", get_args(BlockWeights)
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.scope in ("component", "graph"):
+            raise UGCLError(
+                f"multiscope finds contexts by walks of n steps, and has no scope '{self.scope}': "
+                "set `scope` to an integer or 'auto'"
+            )
+        if self.readout_scope == "graph":
+            raise UGCLError(
+                "multiscope has no readout scope 'graph', whose block is the same row for all "
+                "nodes: set `readout_scope` to an integer, 'component' or 'auto'"
+            )
+        if self.readout != "blocks":
+            raise UGCLError(
+                f"multiscope has no readout '{self.readout}': leave `readout` at 'blocks'"
+            )
+
     @property
     def powers(self) -> tuple[int, ...]:
-        """The powers of the adjacency in the embedding, apart from 0."""
+        """The powers of the adjacency in the embedding, apart from 0 and from limits."""
         largest = resolved(self.readout_scope)
-        assert isinstance(largest, int)
+        if not isinstance(largest, int):
+            return (1, 2)
         return tuple(sorted({n for n in (1, 2, largest) if 0 < n <= largest}))
 
     def adapted_to(self, graph: Graph, params: frozenset[str]) -> MultiScopeSettings:

@@ -19,8 +19,8 @@ MAX_EXACT = 2048
 def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDArray[np.float32]:
     """Return the right singular vectors of the largest singular values, D x columns.
 
-    At most `min(D, columns)` of them. Wide matrices are decomposed by a randomised SVD (Halko et
-    al., 2011).
+    At most `min(D, columns)` of them, with signs that do not depend on the machine. Wide matrices
+    are decomposed by a randomised SVD (Halko et al., 2011).
     """
     rows, width = matrix.shape
     if rows > MAX_ROWS:
@@ -31,7 +31,9 @@ def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDA
         gram = matrix.T @ matrix
         gram = gram.toarray() if sp.issparse(gram) else gram
         _, vectors = np.linalg.eigh(gram.astype(np.float64))
-        return np.ascontiguousarray(vectors[:, ::-1][:, :count], dtype=np.float32)
+        vectors = vectors[:, ::-1][:, :count]
+        largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
+        return np.ascontiguousarray(vectors * np.sign(largest), dtype=np.float32)
     from sklearn.utils.extmath import randomized_svd
 
     rank = min(count, matrix.shape[0])

@@ -37,7 +37,7 @@ STRUCTURE_COLUMNS = 64
 """Columns of the structural embeddings."""
 
 MIN_NODES = 10
-"""Nodes with edges in both halves below which nothing is measured."""
+"""Nodes with edges in both halves below which edges are taken to be as reliable as features."""
 
 
 class Reliability(NamedTuple):
@@ -76,18 +76,18 @@ def split_half_reliability(
     if halves[0].size:
         by_column = features.tocsc() if sp.issparse(features) else features
         one, two = (_described(by_column[:, columns], seed) for columns in halves)
-        own = debiased_cka(one, two)
+        own = max(debiased_cka(one, two), 0.0)
     first, second = split_edges(adjacency, rng)
     both = (np.diff(first.indptr) > 0) & (np.diff(second.indptr) > 0)
     if both.sum() < MIN_NODES:
-        return Reliability(max(own, 0.0), 0.0, 0.0)
+        return Reliability(own, own, own if structure else 0.0)
     rows = features @ leading_directions(features, COLUMNS, seed)
     around = [_unit(half @ rows)[both] for half in (first, second)]
     edges = 0.0
     if structure:
         parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in (first, second))
         edges = debiased_cka(*(_unit(part)[both] for part in parts))
-    return Reliability(max(own, 0.0), max(debiased_cka(*around), 0.0), max(edges, 0.0))
+    return Reliability(own, max(debiased_cka(*around), 0.0), max(edges, 0.0))
 
 
 def auto_scaling(adjacency: CSRMatrix, features: Features, seed: int = 0) -> FeatureScaling:
@@ -113,10 +113,13 @@ def split_edges(adjacency: CSRMatrix, rng: np.random.Generator) -> tuple[CSRMatr
 
 
 def debiased_cka(one: npt.NDArray[np.float32], two: npt.NDArray[np.float32]) -> float:
-    """Return the debiased linear CKA of two descriptions of the same nodes; 0 for constant rows.
+    """Return the debiased linear CKA of two descriptions of the same nodes.
 
-    Independent descriptions have 0 on average, unlike plain CKA, which grows with their widths.
+    Independent descriptions have 0 on average, unlike plain CKA, which grows with their widths. It
+    is 0 where it is not defined: for constant rows, and for fewer than 4 nodes.
     """
+    if one.shape[0] < 4:
+        return 0.0
     first, second = (rows - rows.mean(axis=0, dtype=np.float64) for rows in (one, two))
     scale = _hsic(first, first) * _hsic(second, second)
     return _hsic(first, second) / float(np.sqrt(scale)) if scale > 0 else 0.0

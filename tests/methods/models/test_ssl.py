@@ -204,6 +204,40 @@ def test_embeddings_join_the_representation_and_its_context(
     np.testing.assert_allclose(model.embed(graph, "cpu"), expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("scope", [0, 1, 2, 3, 7, "component", "graph"])
+@pytest.mark.parametrize("name", ["ugcl", "bgrl", "mvgrl"])
+def test_blocks_are_powers_and_the_context_with_rows_of_norm_1(name: str, scope: int | str) -> None:
+    """`[H | A H | A^2 H | context]` without those above the scope; MVGRL has two encoders."""
+    graph = make_graph(classes=12)
+    params = {"hidden": 6, "scope": 0, "self_loops": 1.0}
+    hidden = model_of(name, graph, **params, readout="hidden").embed(graph, "cpu").astype(float)
+    edges = graph.adjacency.toarray().astype(float)
+    a = reference.normalised_adjacency(edges)
+    smaller = range(min(3, scope) if isinstance(scope, int) else 3)
+    parts = [np.linalg.matrix_power(a, n) @ hidden for n in smaller]
+    if isinstance(scope, int):
+        parts.append(np.linalg.matrix_power(a, scope) @ hidden)
+    elif scope == "component":
+        parts.append(component_limit(edges, hidden))
+    else:
+        parts.append(np.tile(hidden.mean(axis=0), (40, 1)))
+    expected = np.hstack([part / np.linalg.norm(part, axis=1, keepdims=True) for part in parts])
+    model = model_of(name, graph, **params, readout="blocks", readout_scope=scope)
+    embeddings = model.embed(graph, "cpu")
+    assert embeddings.dtype == np.float32
+    assert embeddings.shape == (40, 6 * {0: 1, 1: 2, 2: 3}.get(scope, 4))
+    np.testing.assert_allclose(embeddings, expected, atol=1e-5)
+    assert model.training
+
+
+def test_blocks_of_rows_of_zeros_are_zeros() -> None:
+    graph = replace(make_graph(), features=sp.csr_array((40, 12), dtype=np.float32))
+    model = model_of("grace", graph, hidden=6, readout="blocks", readout_scope=3)
+    for value in model.parameters():
+        torch.nn.init.zeros_(value)
+    np.testing.assert_array_equal(model.embed(graph, "cpu"), np.zeros((40, 24)))
+
+
 def test_scopes_by_their_settings() -> None:
     graph = make_graph()
     expected = {0: Power(0), 4: Power(4), "component": Component(), "graph": WholeGraph()}

@@ -49,8 +49,11 @@ class Model(nn.Module, ABC):
         """Return the loss on validation nodes, by which training stops early; None without."""
         return None
 
-    def converged(self) -> bool:
-        """Return whether training should end, by a rule of the model's own."""
+    def converged(self, epoch: int) -> bool:
+        """Return whether training should end after this many epochs, by the model's own rule.
+
+        It depends on the epoch and the buffers alone, so a resumed training ends at the same epoch.
+        """
         return False
 
     def on_fit_end(self, graph: Graph, device: Device) -> None:

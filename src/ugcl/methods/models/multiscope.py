@@ -17,7 +17,7 @@ from ugcl.losses import Batch
 from ugcl.methods.models.ssl import SSLModel
 from ugcl.methods.multiscope import MultiScopeSettings, build
 from ugcl.nn import unit_rows
-from ugcl.scope import normalised_adjacency
+from ugcl.scope import Power, normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.typing import CSRMatrix, Device, Features
 from ugcl.views import (
@@ -82,7 +82,7 @@ class MultiScopeModel(SSLModel):
         """Return the scaled features; standardised rows have a mean squared length of 1."""
         features = super().scaled(graph)
         if self.scaling == "standard":
-            features = features / np.float32(np.sqrt(max(features.shape[1], 1)))
+            features = features * np.float32(1 / np.sqrt(max(features.shape[1], 1)))
         if self.settings.encoder == "gcn":
             features = normalised_adjacency(graph.adjacency, self.settings.self_loops) @ features
         return features
@@ -130,21 +130,25 @@ class MultiScopeModel(SSLModel):
             self.held_out_losses[self._epoch // INTERVAL] = self._held_out_loss()
 
     def validation_loss(self) -> float | None:
-        """Return the last loss of held-out nodes; None where none are held out."""
+        """Return the loss of held-out nodes; None where none are held out.
+
+        With `patience` that of this epoch, else that of the last look at them.
+        """
         if self._held_out is None:
             return None
+        if self.settings.patience:
+            return self._held_out_loss()
         return float(self.held_out_losses[self._epoch // INTERVAL])
 
-    def converged(self) -> bool:
+    def converged(self, epoch: int) -> bool:
         """Return whether the second half of training did little for the held-out nodes.
 
         Training ends at the first epoch t at which the loss of held-out nodes has fallen since t/2
         by less than `tolerance` of its fall since the start.
         """
-        now = self._epoch // INTERVAL
-        if self._held_out is None or self._epoch % INTERVAL or self._epoch < MIN_EPOCHS:
+        if not self.settings.tolerance or epoch % INTERVAL or epoch < MIN_EPOCHS:
             return False
-        losses = self.held_out_losses.cpu().numpy()
+        now, losses = epoch // INTERVAL, self.held_out_losses.cpu().numpy()
         middle = losses[now // 2] if now % 2 == 0 else losses[now // 2 : now // 2 + 2].mean()
         return bool(middle - losses[now] < self.settings.tolerance * (losses[0] - losses[now]))
 
@@ -159,7 +163,9 @@ class MultiScopeModel(SSLModel):
         raw = super().scaled(graph) if settings.encoder == "gcn" else features
         if settings.raw_columns:
             columns = self.raw_directions.shape[1]
-            self.raw_directions.copy_(_tensor(leading_directions(raw, columns)))
+            directions = leading_directions(raw, columns)
+            length = np.sqrt(np.square(raw @ directions).sum(axis=1).mean())  # of an average row
+            self.raw_directions.copy_(_tensor(directions / max(length, 1e-12)))
         if settings.block_weights == "reliability":
             with_structure = settings.structure_columns > 0
             reliability = split_half_reliability(
@@ -183,11 +189,12 @@ class MultiScopeModel(SSLModel):
         hidden = (self._hidden(features, device) - self.centre) @ self.directions
         blocks = [own * unit_rows(hidden)]
         blocks += [around * unit_rows(rows) for rows in _powers(adjacency, hidden, settings.powers)]
+        if not isinstance(self.readout_scope, Power):
+            blocks.append(around * unit_rows(self.readout_scope.on(adjacency)(hidden)))
         if settings.raw_columns:
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
-            rows = _tensor(np.asarray(raw @ self.raw_directions.cpu().numpy())).to(device)
-            norm = rows.square().sum(dim=1).mean().sqrt().clamp(min=1e-12)
-            blocks.append(own * rows / norm)
+            rows = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
+            blocks.append(own * rows)
             powers = settings.powers[1:]
             blocks += [around * unit_rows(each) for each in _powers(adjacency, rows, powers)]
         if settings.structure_columns:
