@@ -89,7 +89,8 @@ def overview() -> Rows:
 
 def one_split() -> Rows:
     """Accuracy on one split, by both probes."""
-    yield "data set", "preset", "authors' probe", "published", "honest probe", *CONTROLS
+    controls = scored_controls()
+    yield "data set", "preset", "authors' probe", "published", "honest probe", *controls
     for study in load("accuracy"):
         for variant in variants(study):
             honest = summary(study, variant, "honest")
@@ -99,13 +100,14 @@ def one_split() -> Rows:
                 mean_std(summary(study, variant, "paper")["accuracy"]),
                 mean_std(study["published"]),
                 mean_std(honest["accuracy"]),
-                *(f"{honest['controls'][control][0]:.1f}" for control in CONTROLS),
+                *(mean_of_control(honest["controls"], control) for control in controls),
             )
 
 
 def many_splits() -> Rows:
     """Accuracy of the honest probe on random splits, and the gain over the best control."""
-    yield "data set", "preset", "splits", "UGCL", *CONTROLS, "gain over best control"
+    controls = scored_controls()
+    yield "data set", "preset", "splits", "UGCL", *controls, "gain over best control"
     for study in load("accuracy"):
         for variant in variants(study):
             row = summary(study, variant, "honest")
@@ -114,7 +116,7 @@ def many_splits() -> Rows:
                 f"`{variant}`",
                 str(row["splits"]),
                 mean_std(row["accuracy_mean"]),
-                *(f"{row['controls_mean'][control][0]:.1f}" for control in CONTROLS),
+                *(mean_of_control(row["controls_mean"], control) for control in controls),
                 gain_over_control(row),
             )
 
@@ -277,7 +279,9 @@ def tasks() -> Rows:
         by_graph.setdefault(record["graph"], {}).setdefault(record["method"], []).append(record)
     for graph, by_method in by_graph.items():
         links, clusters = (by_method["ugcl"][0][task]["controls"] for task in ("links", "clusters"))
-        for control in ("pca", "smooth", "raw"):
+        for control in reversed([control for control in CONTROLS if control in links]):
+            if control == "untrained":  # depends on the method
+                continue
             scores = _task_scores([links[control]], [clusters.get(control)])
             yield graph, f"{control} (control)", "1", *scores
         for method, records in by_method.items():
@@ -517,6 +521,19 @@ def summary(study: Record, variant: str, protocol: str) -> Record:
     row = find_record(study["summary"], variant=variant, protocol=protocol)
     assert row is not None, (study["name"], variant, protocol)
     return row
+
+
+def scored_controls() -> list[str]:
+    """Return the controls that some study has scored."""
+    scored = {
+        name for study in load("accuracy") for row in study["summary"] for name in row["controls"]
+    }
+    return [control for control in CONTROLS if control in scored]
+
+
+def mean_of_control(scores: dict[str, list[float]], control: str) -> str:
+    """Format the mean score of a control, if there is one."""
+    return f"{scores[control][0]:.1f}" if control in scores else "-"
 
 
 def _best(row: Record) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from commands import fails, ugcl
+from ugcl.evaluation import CONTROLS
 
 
 def test_train_evaluate_and_embed(
@@ -19,7 +20,7 @@ def test_train_evaluate_and_embed(
     assert ugcl("evaluate", run, "--protocol", "paper", "--split-seed", "1", "--json") == 0
     result = json.loads(capsys.readouterr().out)
     assert {"accuracy", "validation", "controls"} <= set(result)
-    assert set(result["controls"]) == {"raw", "smooth", "pca", "untrained"}
+    assert set(result["controls"]) == set(CONTROLS)
     assert ugcl("embed", run, graph_file, "--out", tmp_path / "again.npy", "--json") == 0
     assert json.loads(capsys.readouterr().out)["shape"] == [40, 8]
     np.testing.assert_array_equal(np.load(tmp_path / "again.npy"), np.load(run / "embeddings.npy"))

@@ -237,3 +237,14 @@ def test_an_option_of_another_task_is_refused(
 ) -> None:
     assert ugcl("evaluate", tmp_path, "--task", task, option, 3) == 2
     assert f"{option} belongs to --task " in capsys.readouterr().err
+
+
+def test_full_width_is_an_option_of_classes(
+    graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ugcl("train", graph_file, "--out", tmp_path / "run", "--method", "raw") == 0
+    capsys.readouterr()
+    assert ugcl("evaluate", tmp_path / "run", "--full-width", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["full_width"] is True
+    assert ugcl("evaluate", tmp_path / "run", "--task", "clusters", "--full-width") == 2
+    assert "--full-width belongs to --task classes" in capsys.readouterr().err

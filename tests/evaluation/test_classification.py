@@ -6,6 +6,7 @@ import logging
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from small_runs import trained_run
 from ugcl import Graph, UGCLError, evaluation
 from ugcl.data import split_of
 from ugcl.data.splits import pool_of
-from ugcl.evaluation import evaluate_run
+from ugcl.evaluation import CONTROLS, FeatureControls, evaluate_run
+from ugcl.evaluation.controls import FEATURE_CONTROLS
 
 SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 30, "lr": 0.01}
 
@@ -45,7 +47,7 @@ def test_evaluation_has_the_controls_beside(
 ) -> None:
     run = trained(graph_file, tmp_path / "run")
     result = evaluate_run(run, protocol).to_json()
-    assert set(result["controls"]) == {"raw", "smooth", "pca", "untrained"}
+    assert set(result["controls"]) == set(CONTROLS)
     for figure in (result["accuracy"], result["validation"], *result["controls"].values()):
         assert 0 <= figure <= 100
     assert result["split"] == "own"
@@ -133,7 +135,7 @@ def test_controls_are_scored_once_for_a_graph(
     assert len(caplog.messages) == 4  # then the choice, and the scores on one split and on two
     again = evaluate_run(trained(graph_file, tmp_path / "b", seed=1), splits=2)
     assert len(caplog.messages) == 5  # the note again
-    for name in ("raw", "smooth", "pca"):
+    for name in FEATURE_CONTROLS:
         assert again.controls[name] == first.controls[name]
         assert again.many.controls[name] == first.many.controls[name]
     for file in (tmp_path / "cache/ugcl/controls").iterdir():
@@ -220,3 +222,16 @@ def test_a_supervised_run_on_a_graph_without_a_split_is_scored(tmp_path: Path) -
     evaluation = evaluate_run(run)
     assert evaluation.protocol == "predictions"
     assert "untrained" in evaluation.controls
+
+
+def test_controls_of_full_width_have_the_same_settings(graph_file: Path, tmp_path: Path) -> None:
+    run = trained(graph_file, tmp_path / "run")
+    usual = evaluate_run(run).to_json()
+    with patch("ugcl.evaluation.classification.FeatureControls", wraps=FeatureControls) as spy:
+        full = evaluate_run(run, full_width=True).to_json()
+    assert spy.call_args.args[1] is None
+    assert (usual["full_width"], full["full_width"]) == (False, True)
+    assert usual["accuracy"] == full["accuracy"]
+    for name in FEATURE_CONTROLS:
+        for setting in ("scaling", "k"):
+            assert usual["controls_chosen"][name][setting] == full["controls_chosen"][name][setting]

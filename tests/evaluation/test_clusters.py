@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from conftest import make_graph
 from small_runs import small_run
 from ugcl import Graph, UGCLError
-from ugcl.evaluation import evaluate_clusters
-from ugcl.evaluation.clusters import cluster_agreement, cluster_score
+from ugcl.evaluation import FeatureControls, evaluate_clusters
+from ugcl.evaluation.clusters import BLOCKS, cluster_agreement, cluster_score
 
 partitions = st.integers(2, 25).flatmap(
     lambda n: st.tuples(
@@ -96,6 +96,9 @@ def test_clusters_are_those_of_the_embeddings(large_file: Path, tmp_path: Path) 
     assert found.clusters == 2
     raw = cluster_score(graph.features, graph.labels, starts=3, seed=2)
     assert found.controls["raw"] == raw
+    for candidate, matrix in FeatureControls(graph).candidates(BLOCKS):
+        expected = cluster_score(matrix, graph.labels, starts=3, seed=2)
+        assert found.controls[candidate.control] == expected
 
 
 def test_a_graph_without_labels_has_no_clusters_to_compare(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from small_runs import small_run
 from ugcl import UGCLError
 from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
+from ugcl.evaluation.controls import FEATURE_CONTROLS
 from ugcl.evaluation.links import (
     BLOCK,
     LinkScore,
@@ -118,6 +119,9 @@ def test_links_are_scored_on_edges_that_were_not_chosen_on(
     every = pair_scores(run.embeddings(), held_out, similarity)
     assert np.isin(found.score.positive.round(9), every.round(9)).all()
     assert found.score.auc == auc(found.score.positive, found.score.negative)
+    assert list(found.controls) == [*FEATURE_CONTROLS, "untrained"]
+    sign, structure = (found.controls[name].chosen for name in ("sign", "structure"))
+    assert structure["k"] in ([], sign["k"])
     for name, gain in found.gains.items():
         assert gain.mean == pytest.approx(found.score.auc - found.controls[name].auc)
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from ugcl import UGCLError
 from ugcl._utils.random import torch_generator
 from ugcl.evaluation import linear_probe
-from ugcl.evaluation.probe import TrainingSpan
+from ugcl.evaluation.probe import TrainingSpan, row_scalings
 
 
 def problem(
@@ -50,6 +50,16 @@ def test_sparse_and_dense_embeddings_score_the_same(protocol: str, width: int) -
     dense = linear_probe(embeddings, labels, split, protocol)
     sparse = linear_probe(sp.csr_array(embeddings), labels, split, protocol)
     assert dense == sparse
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_rows_of_equal_length_are_not_normalised_again(sparse: bool) -> None:
+    embeddings, labels, split = problem()
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    plain, scaled = (sp.csr_array(rows) if sparse else rows for rows in (embeddings, 3 * unit))
+    assert row_scalings(plain, split) == (False, True)
+    assert row_scalings(scaled, split) == (False,)
+    assert not linear_probe(scaled, labels, split).chosen["row_normalised"]
 
 
 def test_the_honest_probe_chooses_without_the_test_nodes() -> None:

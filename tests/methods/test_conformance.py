@@ -137,9 +137,10 @@ def width_of(embedder: Embedder, graph: Graph) -> int:
         return graph.num_features
     if not isinstance(settings, MultiScopeSettings):
         return 8
-    blocks = len({0, *settings.powers, settings.readout_scope})
+    blocks = len({0, *settings.powers, settings.readout_scope})  # of z; of X without A X
     block, raw = min(settings.block_columns, settings.hidden), settings.raw_columns
-    return blocks * block + min(raw, graph.num_features) + settings.structure_columns
+    raw = max(1, blocks - 1) * min(raw, graph.num_features)
+    return blocks * block + raw + settings.structure_columns
 
 
 def untrained(name: str, graph: Graph, seed: int = 0, **params: Any) -> tuple[Model, Any]:
@@ -689,7 +690,9 @@ def test_links_and_clusters_are_scored_with_the_controls(
     np.testing.assert_array_equal(run.held_out(), held_out)
     assert run.metrics()["edges"] == seen.num_edges == graph.num_edges - len(held_out)
     links, clusters = evaluate_links(run), evaluate_clusters(run, starts=2)
-    controls = {"raw", "smooth"} | ({"untrained"} if METHODS[name].trained else set())
+    controls = {"raw", "smooth", "sign", "structure"} | (
+        {"untrained"} if METHODS[name].trained else set()
+    )
     assert links.controls.keys() == controls | {"pca"}
     assert clusters.controls.keys() == controls
     assert 0 <= links.score.auc <= 100

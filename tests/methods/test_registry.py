@@ -144,7 +144,8 @@ from ugcl.methods import METHODS
 graph = Graph.from_edges([[0, 1], [1, 2]], np.eye(3))
 for method in METHODS.values():
     for preset in method.presets:
-        method.resolve(preset, graph, {})
+        measured = {"feature_scaling": "l2"} if "feature_scaling" in method.params else {}
+        method.resolve(preset, graph, measured)  # "auto" is measured, which needs scikit-learn
     assert method.params
 heavy = {name.partition(".")[0] for name in sys.modules}
 print(*sorted(heavy & {"torch", "sklearn", "torch_geometric", "gensim", "numba"}))

@@ -18,7 +18,7 @@ from small_runs import trained_run
 from ugcl import Graph, UGCLError, load_run
 from ugcl.cli import main
 from ugcl.engine import Callback, TrainingState
-from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
+from ugcl.evaluation import CONTROLS, evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.methods import METHODS, get_method, register
 from ugcl.report import gather
 from ugcl.report.page import page
@@ -73,7 +73,7 @@ def test_a_later_process_embeds_and_evaluates(
     new = load_graph_for(run, str(graph_file))
     assert run.model(readout_scope=0).embed(new, "cpu").shape == (40, 8)
     scores = evaluate_run(run, splits=2)
-    assert set(scores.controls) == {"raw", "smooth", "pca", "untrained"}
+    assert set(scores.controls) == set(CONTROLS)
     assert "untrained" in evaluate_links(run).controls
     assert "untrained" in evaluate_clusters(run, starts=1).controls
     assert published_accuracy(run.config.method, "citeseer") is None
@@ -242,4 +242,4 @@ def test_the_method_of_a_package_is_found_by_its_name(
         [sys.executable, "-c", EVALUATE, str(run.path)], capture_output=True, text=True
     )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.split() == ["run_package.own", "raw", "smooth", "pca", "untrained"]
+    assert result.stdout.split() == ["run_package.own", *CONTROLS]

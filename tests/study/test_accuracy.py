@@ -11,6 +11,7 @@ from conftest import make_graph
 from ugcl import UGCLError
 from ugcl.cli import main
 from ugcl.engine import Callback, TrainingState
+from ugcl.evaluation import CONTROLS
 from ugcl.study import Plan, Variant, accuracy_study
 from ugcl.study.summary import mean_and_deviation
 
@@ -37,7 +38,7 @@ def test_rows_have_controls_and_seeds(graph_file: Path, tmp_path: Path) -> None:
     honest = next(row for row in result["summary"] if row["protocol"] == "honest")
     scores = [row["accuracy"] for row in result["rows"] if row["protocol"] == "honest"]
     assert honest["accuracy"] == mean_and_deviation(scores)
-    assert set(honest["controls"]) == {"raw", "smooth", "pca", "untrained"}
+    assert set(honest["controls"]) == set(CONTROLS)
     row = result["rows"][0]
     assert len(row["accuracy_by_split"]) == row["splits"] == 3
     assert set(honest["differences"]) == set(honest["controls"])
@@ -113,7 +114,7 @@ def test_command_prints_a_table(
     options = ["--preset", "fast:hidden=8,epochs=2", "--seeds", "1", "--splits", "2"]
     assert main(["study", str(graph_file), "--out", "result.json", *options]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"raw +smooth +pca +untrained +gain over control", printed)
+    assert re.search(r"raw +smooth +pca +sign +structure +untrained +gain over control", printed)
     assert json.loads(Path("result.json").read_text())["rows"][0]["settings"]["hidden"] == 8
     assert main(["study", "citeseer", "--out", "x.json", "--preset", "fast:hidden"]) == 2
     assert "write it as NAME=VALUE" in capsys.readouterr().err
@@ -136,7 +137,7 @@ def test_supervised_method_is_scored_by_its_predictions(
     assert main(["study", str(graph_file), "--out", "a.json", "--splits", "2", *options]) == 0
     result = json.loads(Path("a.json").read_text())
     assert [row["protocol"] for row in result["rows"]] == ["predictions"] * 2
-    assert result["summary"][0]["controls"].keys() == {"raw", "smooth", "pca", "untrained"}
+    assert result["summary"][0]["controls"].keys() == set(CONTROLS)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_a_comparison_has_the_controls(
     options += ["--seeds", "1", "--splits", "2"]
     assert main(["study", str(graph_file), "--out", "b.json", *options]) == 0
     controls = json.loads(Path("b.json").read_text())["controls"]
-    assert controls.keys() == {"raw", "smooth", "pca"}
+    assert controls.keys() == {"raw", "smooth", "pca", "sign", "structure"}
     graph = load_graph(graph_file)
     assert controls == control_accuracies(graph, random_splits(graph, 2))
     assert f"controls on these splits: raw {controls['raw']:.1f}, " in capsys.readouterr().out

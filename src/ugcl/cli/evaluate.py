@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TASKS = ("classes", "links", "clusters")
 
 OF_TASKS = {
-    **dict.fromkeys(("protocol", "split", "split_seed", "splits"), ("classes",)),
+    **dict.fromkeys(("protocol", "split", "split_seed", "splits", "full_width"), ("classes",)),
     "task_seed": ("links", "clusters"),
     "starts": ("clusters",),
 }
@@ -64,6 +64,13 @@ OF_TASKS = {
     type=integer(2),
     metavar="J",
     help="also score on J random splits and give confidence intervals and paired differences",
+)
+@option(
+    "--full-width",
+    is_flag=True,
+    default=None,
+    advanced=True,
+    help="classes: controls of all columns, not at most 1,024; slow for many features",
 )
 @option("--against", metavar="RUN2", help="another run on the same graph to compare with")
 @option(
@@ -125,7 +132,8 @@ def evaluate(
         clusters = evaluation.evaluate_clusters(trained, seed=seed, **starts, **where)
         return Result(clusters.to_json(), lambda: scores.print_clusters(clusters, config, against))
     options = {name: of_task[name] for name in ("protocol", "split", "split_seed", "splits")}
-    classes = evaluation.evaluate_run(trained, **options, **where)
+    full_width = bool(of_task["full_width"])
+    classes = evaluation.evaluate_run(trained, full_width=full_width, **options, **where)
     published = study.published_accuracy(config.method, config.graph)
     return Result(
         {**classes.to_json(), "published": published},

@@ -16,7 +16,7 @@ from ugcl.data import GraphFiles, split_of
 from ugcl.data.splits import Split, pool_of, random_kind, selection_split
 from ugcl.evaluation.comparison import load_comparison
 from ugcl.evaluation.control_scores import feature_control_scores
-from ugcl.evaluation.controls import FeatureControls
+from ugcl.evaluation.controls import MAX_COLUMNS, FeatureControls
 from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe
 from ugcl.evaluation.scorers import Scorer, default_scoring, probe_score, run_scorer
 from ugcl.evaluation.statistics import Estimate, Outcomes
@@ -101,6 +101,7 @@ class Evaluation:
         controls: the scores of the controls, by name.
         other: the score of the run that it is compared with; None without one.
         many: the results over many random splits, where requested.
+        full_width: whether the controls keep all columns.
     """
 
     protocol: Scoring
@@ -111,6 +112,7 @@ class Evaluation:
     controls: dict[str, Score]
     other: Score | None = None
     many: ManySplits | None = None
+    full_width: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain data."""
@@ -126,6 +128,7 @@ class Evaluation:
             "seed": self.seed,
             "chosen": dict(self.score.chosen),
             "controls_chosen": {name: dict(score.chosen) for name, score in controls},
+            "full_width": self.full_width,
         }
         if self.other is not None:
             result["against"] = {"accuracy": round(self.other.accuracy, 4)}
@@ -145,6 +148,7 @@ def evaluate_run(
     split: SplitKind | None = None,
     split_seed: int | None = None,
     splits: int | None = None,
+    full_width: bool = False,
     against: Run | None = None,
     graph: str | GraphFiles | None = None,
     labels: GraphFiles | None = None,
@@ -167,6 +171,8 @@ def evaluate_run(
         split: the kind of split; by default the graph's own where it has one.
         split_seed: seed of a random split.
         splits: also score on this many random splits, with seeds from `split_seed` (or 0) on.
+        full_width: let the controls keep all columns of the features, in each block; by default
+            they have at most `controls.MAX_COLUMNS` in total.
         against: another run on the same graph to compare with.
         graph: as for `load_comparison`, like all others.
         labels: files of labels for a graph that had none in training.
@@ -207,7 +213,7 @@ def evaluate_run(
         scorers[OTHER] = run_scorer(against, loaded, comparison.other, other_protocol, device)
     for control, rows in comparison.untrained.items():
         scorers[control] = partial(probe_score, rows, loaded, probe, run.config.seed)
-    controls = FeatureControls.for_split(loaded, selection)
+    controls = FeatureControls(loaded, None if full_width else MAX_COLUMNS)
     score_table = partial(_score_table, controls, selection, probe, scorers)
     scores = score_table([first])[0]
     many = None
@@ -222,6 +228,7 @@ def evaluate_run(
         other=scores.pop(OTHER, None),
         controls=scores,
         many=many,
+        full_width=full_width,
     )
 
 
@@ -241,8 +248,7 @@ def control_accuracies(graph: Graph, splits: Sequence[Split]) -> dict[str, float
     They are tuned on the selection split, as in `evaluate_run`.
     """
     selection = selection_split(graph)
-    controls = FeatureControls.for_split(graph, selection)
-    scores = feature_control_scores(controls, selection, splits, "honest")
+    scores = feature_control_scores(FeatureControls(graph), selection, splits, "honest")
     return {name: round(fmean(row[name].accuracy for row in scores), 4) for name in scores[0]}
 
 

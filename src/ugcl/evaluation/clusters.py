@@ -23,6 +23,7 @@ from ugcl._utils.random import seed_of
 from ugcl.data import GraphFiles
 from ugcl.engine import fit
 from ugcl.evaluation.comparison import load_comparison
+from ugcl.evaluation.controls import Candidate, FeatureControls
 from ugcl.methods import DEFAULT_PRESET, get_method
 from ugcl.methods.params import check_integer
 from ugcl.runs import Run
@@ -39,8 +40,11 @@ MEASURES = {
     "accuracy": "accuracy after matching",
 }
 
-FEATURE_CONTROLS = ("raw", "smooth")
-"""Controls from the features. There are no labels to tune them on, so their presets are used."""
+METHODS = ("raw", "smooth")
+"""Controls that are methods. There are no labels to tune them on, so their presets are used."""
+
+BLOCKS = (Candidate("sign", "l2", (0, 1, 2)), Candidate("structure", "l2", (0, 1, 2), 0.6))
+"""The other controls from features and edges, not tuned either."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +145,12 @@ def evaluate_clusters(
     run_score = score(run.config.method, comparison.embeddings)
     other = None if comparison.other is None else score("the other run", comparison.other)
     controls = {}
-    for name in FEATURE_CONTROLS:
+    for name in METHODS:
         settings = get_method(name).resolve(DEFAULT_PRESET, training_graph, {})
         control = fit(name, training_graph, settings=settings, device="cpu")
         controls[name] = score(name, control.embed(training_graph))
+    for candidate, matrix in FeatureControls(training_graph).candidates(BLOCKS):
+        controls[candidate.control] = score(candidate.control, matrix)
     controls |= {name: score(name, rows) for name, rows in comparison.untrained.items()}
     clusters = np.unique(classes[classes >= 0]).size
     return ClusterEvaluation(clusters, starts, seed, run_score, controls, other)

@@ -17,13 +17,14 @@ import numpy as np
 import ugcl._utils.random as random_module
 import ugcl.evaluation.controls as controls_module
 import ugcl.evaluation.probe as probe_module
+import ugcl.views.structure as structure_module
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_json
 from ugcl.data import splits as splits_module
 from ugcl.data.cache import user_cache
 from ugcl.data.splits import Split, resplits
-from ugcl.evaluation.controls import SMOOTHING, Candidate, FeatureControls
+from ugcl.evaluation.controls import FEATURE_CONTROLS, Candidate, FeatureControls
 from ugcl.evaluation.probe import Protocol, Score, linear_probe
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,8 @@ def feature_control_scores(
     Results are cached in the user's cache folder; the key is all that they depend on.
 
     Args:
-        controls: the controls of a graph with labels.
+        controls: the controls of a graph with labels. Those of full width have the settings that
+            are best at the usual width, for choosing among many wide ones would take long.
         selection: the split on whose training and validation nodes the controls are tuned.
         splits: the splits to score on.
         protocol: which probe.
@@ -51,11 +53,12 @@ def feature_control_scores(
 
     def choose() -> dict[str, Any]:
         logger.info("choosing the controls' smoothing and scaling on validation nodes")
-        chosen = controls.choose(resplits(labels, selection, RESPLITS))
-        return {control: [candidate.scaling, candidate.k] for control, candidate in chosen.items()}
+        usual = FeatureControls(graph) if controls.max_columns is None else controls
+        chosen = usual.choose(resplits(labels, selection, RESPLITS))
+        return {control: candidate.to_json() for control, candidate in chosen.items()}
 
     chosen = _cached(f"choice-{key}", choose)
-    wanted = frozenset(Candidate(control, *values) for control, values in chosen.items())
+    wanted = [Candidate.from_json(control, values) for control, values in chosen.items()]
 
     def score() -> dict[str, Any]:
         logger.info("scoring the controls on %d split%s", len(splits), "s" * (len(splits) > 1))
@@ -67,12 +70,9 @@ def feature_control_scores(
             for candidate, matrix in controls.candidates(wanted)
         }
 
-    rows = _cached(f"scores-{_digest(key, protocol, *splits)}", score)
+    rows = _cached(f"scores-{_digest(key, protocol, controls.max_columns, *splits)}", score)
     return [
-        {
-            control: _from_row(rows[control][number], {"scaling": scaling, "k": k})
-            for control, (scaling, k) in chosen.items()
-        }
+        {control: _from_row(rows[control][number], values) for control, values in chosen.items()}
         for number in range(len(splits))
     ]
 
@@ -98,7 +98,7 @@ def _cached(name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     path = user_cache() / "controls" / f"{name}.json"
     with contextlib.suppress(OSError, ValueError):
         stored = json.loads(path.read_text("utf-8"))
-        if isinstance(stored, dict) and set(stored) == set(SMOOTHING):
+        if isinstance(stored, dict) and set(stored) == set(FEATURE_CONTROLS):
             return stored
     values = compute()
     with contextlib.suppress(OSError, UGCLError):
@@ -123,7 +123,7 @@ def _digest(*parts: Any) -> str:
 
 @cache
 def _code() -> str:
-    modules = (controls_module, probe_module, random_module, splits_module)
+    modules = (controls_module, probe_module, random_module, splits_module, structure_module)
     sources = [inspect.getsource(module) for module in modules]
     names = ("numpy", "scipy", "scikit-learn", "torch")
     libraries = [__version__, *(version(name) for name in names)]

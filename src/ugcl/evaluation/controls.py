@@ -1,14 +1,16 @@
 """Controls: embeddings without training that a trained embedding must beat.
 
 Their smoothing and feature scaling are tuned on validation nodes, once for a graph, as the settings
-of a method are.
+of a method are. All have at most `MAX_COLUMNS` columns, so that a gain over them is not one of
+width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,19 +22,24 @@ from sklearn.utils.extmath import randomized_svd
 from ugcl._utils.linalg import dense_rows, ridge_path
 from ugcl._utils.random import seed_of
 from ugcl.data.splits import Split
-from ugcl.evaluation.probe import validation_accuracy
+from ugcl.evaluation.probe import row_scalings, validation_accuracy
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.typing import Features, FeatureScaling, LabelArray
-from ugcl.views import densify, scale_features, smooth_features
+from ugcl.views import densify, scale_features, smooth_features, structural_embedding
 
 CONTROLS = {
     "raw": "raw features",
     "smooth": "smoothed features A^k X",
     "pca": "principal components of AX, read out",
+    "sign": "several A^k X side by side",
+    "structure": "several A^k X beside NetMF",
     "untrained": "untrained encoder, same readout",
 }
-"""The controls with a description. All but `untrained` depend on the graph and splits alone."""
+"""The controls with a description."""
+
+FEATURE_CONTROLS = tuple(control for control in CONTROLS if control != "untrained")
+"""The controls that depend on the graph and splits alone."""
 
 SCALINGS: tuple[FeatureScaling, ...] = ("none", "l2", "tfidf")
 DENSE_SCALINGS: tuple[FeatureScaling, ...] = (*SCALINGS, "standard")
@@ -41,11 +48,20 @@ DENSE_SCALINGS: tuple[FeatureScaling, ...] = (*SCALINGS, "standard")
 SMOOTHING = {"raw": (0,), "smooth": (1, 2, 3, 5, 10, 15, 20), "pca": (0, 2, 5, 10, 15)}
 """Values of k that each control tries."""
 
+BLOCKS = ((0, 1), (0, 1, 2), (1, 3, 10), (0, 2, 5, 10), (0, 1, 2, 5, 10))
+"""Sets of values of k that `sign` tries: one block of columns for each (Frasca et al., 2020)."""
+
+WEIGHTS = (0.3, 0.6)
+"""Weights of the structure block that `structure` tries beside the blocks of `sign`."""
+
 COMPONENTS = 512
 """Components of the control `pca`."""
 
 MAX_COLUMNS = 1024
-"""Columns above which `raw` and `smooth` are reduced to this many principal directions."""
+"""Columns of a control; blocks share them."""
+
+STRUCTURE = 256
+"""Columns of the structure block."""
 
 MAX_EXACT = 2048
 """Columns up to which a matrix is decomposed exactly."""
@@ -61,12 +77,51 @@ class Candidate:
     Attributes:
         control: the control's name.
         scaling: the feature scaling.
-        k: smoothing steps; for `pca` the scope of the readout `(H + A^k H)/2`.
+        k: smoothing steps; for `pca` the scope of the readout `(H + A^k H)/2`; for `sign` and
+            `structure` those of each block.
+        weight: the weight of the structure block.
     """
 
     control: str
     scaling: FeatureScaling
-    k: int
+    k: int | tuple[int, ...]
+    weight: float | None = None
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The smoothing steps as a tuple."""
+        return self.k if isinstance(self.k, tuple) else (self.k,)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the hyperparameters as plain data."""
+        k = list(self.k) if isinstance(self.k, tuple) else self.k
+        weight = {} if self.weight is None else {"weight": self.weight}
+        return {"scaling": self.scaling, "k": k, **weight}
+
+    @classmethod
+    def from_json(cls, control: str, values: dict[str, Any]) -> Candidate:
+        """Return the candidate of a control with these hyperparameters."""
+        k = values["k"]
+        return cls(control, **values | {"k": tuple(k) if isinstance(k, list) else k})
+
+
+CANDIDATES = tuple(
+    Candidate(control, scaling, k)
+    for scaling in DENSE_SCALINGS
+    for control, values in (*SMOOTHING.items(), ("sign", BLOCKS))
+    for k in values
+    if (control, scaling) != ("sign", "l2")  # its rows are scaled to L2 norm 1 in any case
+)
+"""All candidates but those of `structure`, which depend on the choice for `sign`.
+
+Those with scaling `standard` are for dense features only.
+"""
+
+
+def structure_candidates(sign: Candidate) -> tuple[Candidate, ...]:
+    """Return the candidates of `structure`: beside the blocks of `sign`, and alone."""
+    beside = (Candidate("structure", sign.scaling, sign.k, weight) for weight in WEIGHTS)
+    return *beside, Candidate("structure", "none", (), 1.0)
 
 
 @dataclass(frozen=True)
@@ -75,37 +130,28 @@ class FeatureControls:
 
     Attributes:
         graph: the graph.
-        max_columns: features with more columns are replaced by this many leading singular
-            directions; None to keep all columns.
+        max_columns: columns of a control; wider features, and blocks in all, are replaced by as
+            many leading singular directions. None to keep all columns.
     """
 
     graph: Graph
-    max_columns: int | None = None
+    max_columns: int | None = MAX_COLUMNS
     _reduced: dict[tuple[str, FeatureScaling], Features] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    @classmethod
-    def for_split(cls, graph: Graph, split: Split) -> FeatureControls:
-        """Return the controls, reduced where probes on splits of this size would be slow.
-
-        A probe works in the span of its training rows, so few training nodes or few columns need
-        no reduction.
-        """
-        width = min(split["train"].size, graph.num_features)
-        return cls(graph, MAX_COLUMNS if width > MAX_COLUMNS else None)
-
     def candidates(
-        self, wanted: frozenset[Candidate] | None = None
+        self, wanted: Collection[Candidate] = CANDIDATES
     ) -> Iterator[tuple[Candidate, Features]]:
-        """Yield all candidates, or the wanted ones, with their embeddings."""
+        """Yield candidates with their embeddings."""
         adjacency = normalised_adjacency(self.graph.adjacency, SMOOTHING_SELF_LOOPS)
         for scaling in SCALINGS if sp.issparse(self.graph.features) else DENSE_SCALINGS:
+            some = [candidate for candidate in wanted if candidate.scaling == scaling]
+            if not some:
+                continue
             scaled = scale_features(self.graph.features, scaling)
             powers = {
-                control: [
-                    k for k in steps if wanted is None or Candidate(control, scaling, k) in wanted
-                ]
+                control: [k for k in steps if Candidate(control, scaling, k) in some]
                 for control, steps in SMOOTHING.items()
             }
             if smoothed := powers["raw"] + powers["smooth"]:
@@ -116,54 +162,105 @@ class FeatureControls:
                 hidden = self._reduce("pca", scaling, adjacency @ scaled)
                 for k, matrix in smooth_features(adjacency, hidden, powers["pca"]):
                     yield Candidate("pca", scaling, k), (hidden + matrix) / 2
+            sets = [candidate for candidate in some if isinstance(candidate.k, tuple)]
+            smooth: dict[int, Features] = {}
+            if steps := sorted({k for candidate in sets for k in candidate.steps}):
+                features = self._reduce("sign", scaling, scaled)
+                smooth = dict(smooth_features(adjacency, features, steps))
+            for candidate in sets:
+                yield candidate, self._side_by_side(candidate, smooth)
+
+    def _side_by_side(self, candidate: Candidate, smooth: dict[int, Features]) -> Features:
+        """Return blocks of equally many columns, each with rows of L2 norm 1, and the structure."""
+        last: list[Features] = []
+        if candidate.weight is not None:
+            last = [np.float32(candidate.weight) * normalize(self._structure())]
+        width = None
+        if self.max_columns is not None:
+            left = self.max_columns - sum(block.shape[1] for block in last)
+            width = left // max(1, len(candidate.steps))
+        blocks = [normalize(smooth[k][:, :width]) for k in candidate.steps] + last
+        if all(map(sp.issparse, blocks)):
+            return sp.hstack(blocks, format="csr")
+        return np.hstack([dense_rows(block) for block in blocks])
 
     def _reduce(self, control: str, scaling: FeatureScaling, matrix: Features) -> Features:
         """Return the matrix in its leading directions, which are computed once."""
-        columns = COMPONENTS if control == "pca" else self.max_columns
+        columns = self.max_columns
+        if control == "pca":
+            columns = min(COMPONENTS, columns or COMPONENTS)
         if columns is None:
             return matrix
         if (control, scaling) not in self._reduced:
-            self._reduced[control, scaling] = leading(matrix, columns)
+            if control == "sign":  # at least two blocks, which take the first of these columns
+                reduced = principal(self._reduce("smooth", scaling, matrix), columns // 2)
+            else:
+                reduced = leading(matrix, columns)
+            self._reduced[control, scaling] = reduced
         return self._reduced[control, scaling]
+
+    def _structure(self) -> Features:
+        """Return the structure block, which is computed once."""
+        if ("structure", "none") not in self._reduced:
+            columns = min(STRUCTURE, (self.max_columns or MAX_COLUMNS) // 4)
+            block = structural_embedding(self.graph.adjacency, columns)
+            self._reduced["structure", "none"] = block
+        return self._reduced["structure", "none"]
 
     def choose(self, splits: Sequence[Split]) -> dict[str, Candidate]:
         """Return the candidate of each control that is best on the splits' validation nodes.
 
         Ridge regression, which is cheap, screens all candidates; the honest probe decides between
-        the finalists.
+        the finalists. `structure` has few candidates, with the blocks chosen for `sign`.
         """
         labels = self.graph.labels
         assert labels is not None
-        screened: dict[str, list[tuple[float, Candidate]]] = {control: [] for control in SMOOTHING}
+        screened: dict[str, list[tuple[float, Candidate]]] = {}
         for candidate, matrix in self.candidates():
             score = fmean(ridge_validation(matrix, labels, split) for split in splits)
-            screened[candidate.control].append((-score, candidate))
-        finalists = frozenset(
-            candidate
-            for ranked in screened.values()
-            for _, candidate in sorted(ranked, key=lambda pair: pair[0])[:FINALISTS]
+            screened.setdefault(candidate.control, []).append((-score, candidate))
+        best = self._best(
+            [
+                candidate
+                for ranked in screened.values()
+                for _, candidate in sorted(ranked, key=lambda pair: pair[0])[:FINALISTS]
+            ],
+            splits,
         )
+        best |= self._best(structure_candidates(best["sign"]), splits)
+        return {control: best[control] for control in FEATURE_CONTROLS}
+
+    def _best(
+        self, candidates: Collection[Candidate], splits: Sequence[Split]
+    ) -> dict[str, Candidate]:
+        """Return the candidate of each control that the honest probe finds best."""
+        labels = self.graph.labels
+        assert labels is not None
         best: dict[str, tuple[float, Candidate]] = {}
-        for candidate, matrix in self.candidates(finalists):
+        for candidate, matrix in self.candidates(candidates):
             score = fmean(validation_accuracy(matrix, labels, split) for split in splits)
             if candidate.control not in best or score > best[candidate.control][0]:
                 best[candidate.control] = score, candidate
-        return {control: best[control][1] for control in SMOOTHING}
+        return {control: candidate for control, (_, candidate) in best.items()}
 
 
-def leading(matrix: Features, columns: int) -> npt.NDArray[np.float32]:
+def leading(matrix: Features, columns: int) -> Features:
+    """Return the matrix as it is, or its `principal` directions if it has more columns."""
+    return matrix if matrix.shape[1] <= columns else principal(matrix, columns)
+
+
+def principal(matrix: Features, columns: int) -> npt.NDArray[np.float32]:
     """Return `U S`, the matrix in coordinates of its leading singular directions.
 
-    A matrix with no more columns is returned as it is. Up to `MAX_EXACT` columns the directions
-    come from the Gram matrix, else from a randomised SVD (Halko et al., 2011) with a fixed seed.
+    Up to `MAX_EXACT` columns the directions come from the Gram matrix, else from a randomised SVD
+    (Halko et al., 2011) with a fixed seed.
     """
     matrix = densify(matrix)
     width = matrix.shape[1]
-    if width <= columns:
-        return dense_rows(matrix)
     if width <= MAX_EXACT:
         gram = dense_rows(matrix.T @ matrix)
-        _, directions = linalg.eigh(gram, subset_by_index=(width - columns, width - 1))
+        first = max(0, width - columns)
+        _, directions = linalg.eigh(gram, subset_by_index=(first, width - 1))
         return dense_rows(matrix @ directions[:, ::-1])
     rank = min(columns, matrix.shape[0])
     left, values, _ = randomized_svd(matrix, rank, random_state=seed_of("svd"))
@@ -175,7 +272,7 @@ def ridge_validation(matrix: Features, labels: LabelArray, split: Split) -> floa
     train, validation = split["train"], split["val"]
     targets = np.eye(int(labels.max()) + 1, dtype=np.float32)[labels[train]]
     best = 0.0
-    for row_normalised in (False, True):
+    for row_normalised in row_scalings(matrix, split):
         rows = [dense_rows(matrix[nodes]) for nodes in (train, validation)]
         if row_normalised:
             rows = [normalize(part) for part in rows]

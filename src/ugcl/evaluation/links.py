@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,7 +18,13 @@ from ugcl._utils.errors import UGCLError
 from ugcl._utils.random import numpy_generator
 from ugcl.data import GraphFiles, non_edges
 from ugcl.evaluation.comparison import load_comparison
-from ugcl.evaluation.controls import FeatureControls
+from ugcl.evaluation.controls import (
+    CANDIDATES,
+    FEATURE_CONTROLS,
+    Candidate,
+    FeatureControls,
+    structure_candidates,
+)
 from ugcl.evaluation.statistics import LEVEL, Estimate, standard_error
 from ugcl.graph import Graph
 from ugcl.methods.params import check_integer
@@ -219,18 +225,21 @@ class _LinkSplit:
 
 
 def _feature_controls(graph: Graph, pairs: _LinkSplit) -> dict[str, LinkScore]:
-    """Score the feature controls, each with the smoothing and scaling best on validation pairs."""
-    best: dict[str, float] = {}
-    scores: dict[str, LinkScore] = {}
-    for candidate, matrix in FeatureControls(graph).candidates():
-        validation_auc, similarity = best_similarity(matrix, *pairs.validation)
-        name = candidate.control
-        if validation_auc > best.get(name, -1.0):
-            best[name] = validation_auc
-            scores[name] = pairs.score_by(
-                matrix, similarity, scaling=candidate.scaling, k=candidate.k
-            )
-    return scores
+    """Score the feature controls, each with the settings that are best on validation pairs."""
+    controls = FeatureControls(graph)
+    best: dict[str, tuple[float, Candidate, LinkScore]] = {}
+
+    def try_all(candidates: Collection[Candidate]) -> None:
+        for candidate, matrix in controls.candidates(candidates):
+            validation_auc, similarity = best_similarity(matrix, *pairs.validation)
+            name = candidate.control
+            if name not in best or validation_auc > best[name][0]:
+                score = pairs.score_by(matrix, similarity, **candidate.to_json())
+                best[name] = validation_auc, candidate, score
+
+    try_all(CANDIDATES)
+    try_all(structure_candidates(best["sign"][1]))
+    return {name: best[name][2] for name in FEATURE_CONTROLS}
 
 
 def auc(positive: Scores, negative: Scores) -> float:

@@ -18,6 +18,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
 from torch import nn
 
 from ugcl._utils.errors import UGCLError
@@ -176,7 +177,7 @@ class _HonestProbe:
 def _fit_honest_probe(embeddings: Embeddings, labels: LabelArray, split: Split) -> _HonestProbe:
     """Choose C and row normalisation on the validation nodes; ties go to the smaller C."""
     best: _HonestProbe | None = None
-    for row_normalised in (False, True):
+    for row_normalised in row_scalings(embeddings, split):
         inputs = TrainingSpan(embeddings, split["train"], row_normalised)
         train, validation = inputs(split["train"]), inputs(split["val"])
         probe = LogisticRegression(tol=1e-4, max_iter=5000, warm_start=True)
@@ -198,6 +199,12 @@ def _fit_honest_probe(embeddings: Embeddings, labels: LabelArray, split: Split) 
                 break
     assert best is not None
     return best
+
+
+def row_scalings(embeddings: Embeddings, split: Split) -> tuple[bool, ...]:
+    """Return whether to normalise rows: both, or only not to if rows are of equal length anyway."""
+    norms = row_norms(embeddings[np.concatenate([split["train"], split["val"]])])
+    return (False,) if np.allclose(norms, norms[0], rtol=1e-5, atol=0) else (False, True)
 
 
 def _copy_fitted(probe: LogisticRegression) -> LogisticRegression:

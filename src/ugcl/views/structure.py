@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.random import seed_of
 from ugcl.scope import top_k_diffusion
 from ugcl.typing import CSRMatrix
 
@@ -50,7 +51,7 @@ def structural_embedding(
     rank = min(size, columns)
     if adjacency.nnz and rank:
         left, values, _ = randomized_svd(
-            walk_matrix(adjacency, window), rank, n_iter=2, random_state=seed
+            walk_matrix(adjacency, window), rank, n_iter=2, random_state=seed_of("svd", seed)
         )
         embedding[:, :rank] = left * np.sqrt(values)
         embedding[np.diff(adjacency.indptr) == 0] = 0  # exactly: left is only nearly zero there

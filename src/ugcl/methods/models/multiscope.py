@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -176,28 +176,43 @@ class MultiScopeModel(SSLModel):
 
     @torch.no_grad()
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
-        """Return the embeddings of all nodes: weighted blocks of unit rows, side by side."""
+        """Return the embeddings of all nodes: weighted blocks side by side.
+
+        Blocks have rows of norm 1, but that of the features themselves, where the norm of a row may
+        say something, has a mean squared norm of 1.
+        """
         settings, features = self.settings, self.scaled(graph)
         own, around, structural = self.weights.tolist()
-        hidden = (self._hidden(features, device) - self.centre) @ self.directions
         adjacency = SparseMatrix.from_scipy(
             normalised_adjacency(graph.adjacency, settings.self_loops), device=device
         )
-        blocks, rows = [own * unit_rows(hidden)], hidden
-        power = 0
-        for n in settings.powers:
-            for _ in range(n - power):
-                rows = multiply(adjacency.matrix, rows)
-            power = n
-            blocks.append(around * unit_rows(rows))
-        if not isinstance(self.readout_scope, Power):
-            blocks.append(around * unit_rows(self.readout_scope.on(adjacency)(hidden)))
+        hidden = (self._hidden(features, device) - self.centre) @ self.directions
+        blocks = [own * unit_rows(hidden)]
+        blocks += [
+            around * unit_rows(rows) for rows in self._powers(adjacency, hidden, settings.powers)
+        ]
         if settings.raw_columns:
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
-            blocks.append(own * _tensor(raw @ self.raw_directions.cpu().numpy()))
+            rows = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
+            blocks.append(own * rows)
+            powers = settings.powers[1:]
+            blocks += [around * unit_rows(each) for each in self._powers(adjacency, rows, powers)]
         if settings.structure_columns:
             blocks.append(structural * self._structure(graph.adjacency))
         return torch.cat([block.cpu() for block in blocks], dim=1).numpy()
+
+    def _powers(
+        self, adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]
+    ) -> Iterator[Tensor]:
+        """Yield `A^k H` for each of the ascending powers k, and a readout scope that is none."""
+        start, previous = rows, 0
+        for power in powers:
+            for _ in range(power - previous):
+                rows = multiply(adjacency.matrix, rows)
+            previous = power
+            yield rows
+        if not isinstance(self.readout_scope, Power):
+            yield self.readout_scope.on(adjacency)(start)
 
     def _structure(self, adjacency: CSRMatrix) -> Tensor:
         """Return the structural block; zeros for a graph that the model was not trained on."""
