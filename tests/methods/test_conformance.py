@@ -137,15 +137,9 @@ def width_of(embedder: Embedder, graph: Graph) -> int:
         return graph.num_features
     if not isinstance(settings, MultiScopeSettings):
         return 8
-<<<<<<< HEAD
     blocks = len({0, *settings.powers, settings.readout_scope})
     block = min(settings.block_columns, settings.hidden)
     raw = max(1, len(settings.powers)) * min(settings.raw_columns, graph.num_features)
-=======
-    blocks = len({0, *settings.powers, settings.readout_scope})  # of z; of X without A X
-    block, raw = min(settings.block_columns, settings.hidden), settings.raw_columns
-    raw = max(1, blocks - 1) * min(raw, graph.num_features)
->>>>>>> mstests
     return blocks * block + raw + settings.structure_columns
 
 

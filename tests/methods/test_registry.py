@@ -145,12 +145,7 @@ graph = Graph.from_edges([[0, 1], [1, 2]], np.eye(3))
 for method in METHODS.values():
     scaled = "feature_scaling" in method.params  # which "auto" measures on the graph
     for preset in method.presets:
-<<<<<<< HEAD
         method.resolve(preset, graph, {"feature_scaling": "l2"} if scaled else {})
-=======
-        measured = {"feature_scaling": "l2"} if "feature_scaling" in method.params else {}
-        method.resolve(preset, graph, measured)  # "auto" is measured, which needs scikit-learn
->>>>>>> mstests
     assert method.params
 heavy = {name.partition(".")[0] for name in sys.modules}
 print(*sorted(heavy & {"torch", "sklearn", "torch_geometric", "gensim", "numba"}))

@@ -33,18 +33,8 @@ SMALL: dict[str, Any] = {
     **{"epochs": 3, "lr": 0.01, "hidden": 8, "sample": 30, "scope": 2, "readout_scope": 3},
     **{"block_columns": 5, "raw_columns": 4, "structure_columns": 3},
 }
-<<<<<<< HEAD
 WIDTHS = {"z": 5, "A": 5, "A^2": 5, "A^3": 5, "raw": 4, "A^2 X": 4, "A^3 X": 4, "structure": 3}
-=======
-WIDTHS = {
-    **{"z": 5, "A z": 5, "A^2 z": 5, "A^3 z": 5},
-    **{"X": 4, "A^2 X": 4, "A^3 X": 4, "structure": 3},
-}
->>>>>>> mstests
 """Blocks with the settings of SMALL."""
-
-AROUND = ("A z", "A^2 z", "A^3 z", "A^2 X", "A^3 X")
-"""Those that depend on edges."""
 
 
 def settings_of(graph: Graph, **params: Any) -> MultiScopeSettings:
@@ -115,7 +105,6 @@ def expected_blocks(model: MultiScopeModel, graph: Graph) -> dict[str, np.ndarra
     a = reference.normalised_adjacency(
         graph.adjacency.toarray().astype(float), model.settings.self_loops
     )
-<<<<<<< HEAD
     blocks = {"z": own * unit(rows)}
     for n, name in ((1, "A"), (2, "A^2"), (3, "A^3")):
         blocks[name] = around * unit(np.linalg.matrix_power(a, n) @ rows)
@@ -123,14 +112,6 @@ def expected_blocks(model: MultiScopeModel, graph: Graph) -> dict[str, np.ndarra
     blocks["raw"] = own * raw
     for n in (2, 3):
         blocks[f"A^{n} X"] = around * unit(np.linalg.matrix_power(a, n) @ raw)
-=======
-    raw = x @ model.raw_directions.double().numpy()
-    blocks = {"z": own * unit(rows), "X": own * raw, "A z": around * unit(a @ rows)}
-    for n in (2, 3):
-        power = np.linalg.matrix_power(a, n)
-        blocks[f"A^{n} z"] = around * unit(power @ rows)
-        blocks[f"A^{n} X"] = around * unit(power @ raw)
->>>>>>> mstests
     return blocks
 
 
@@ -402,13 +383,9 @@ def test_rows_of_blocks_are_as_long_as_their_weights(graph: Graph, weights: str)
     }
     own, around, structural = expected
     np.testing.assert_allclose(lengths["z"], own, atol=1e-5)
-<<<<<<< HEAD
     for name in ("A", "A^2", "A^3", "A^2 X", "A^3 X"):
-=======
-    for name in AROUND:
->>>>>>> mstests
         np.testing.assert_allclose(lengths[name], around, atol=1e-5)
-    assert np.sqrt((lengths["X"] ** 2).mean()) == pytest.approx(own, abs=1e-5)
+    assert np.sqrt((lengths["raw"] ** 2).mean()) == pytest.approx(own, abs=1e-5)
     connected = np.diff(graph.adjacency.indptr) > 0
     np.testing.assert_allclose(lengths["structure"], structural * connected, atol=1e-5)
 
@@ -451,16 +428,15 @@ def test_nodes_that_arrive_without_edges_have_the_blocks_of_equal_nodes(
     copies = [7, 0, 7, 31]
     after = blocks_of(model.embed(with_nodes(graph, copies, []), "cpu"))
     everyone = [*range(40), *copies]
-    np.testing.assert_allclose(after["X"], before["X"][everyone], atol=1e-6)
+    np.testing.assert_allclose(after["raw"], before["raw"][everyone], atol=1e-6)
     assert np.abs(after["structure"]).max() == 0
-    for name in ("z", *AROUND):
+    for name in ("z", "A", "A^2", "A^3"):
         np.testing.assert_allclose(after[name][:40], before[name], atol=1e-5)
     if encoder != "gcn":
         np.testing.assert_allclose(after["z"], before["z"][everyone], atol=1e-5)
-    _, around, _ = model.weights.tolist()
-    for name in AROUND:  # of a node without edges, itself
-        itself = unit(after[name[-1]][40:])
-        np.testing.assert_allclose(after[name][40:], around * itself, atol=1e-5)
+    own, around, _ = model.weights.tolist()
+    for name in ("A", "A^2", "A^3"):  # of a node without edges, itself
+        np.testing.assert_allclose(own * after[name][40:], around * after["z"][40:], atol=1e-5)
 
 
 def test_edges_of_nodes_that_arrive_later_are_used(graph: Graph) -> None:
@@ -468,14 +444,10 @@ def test_edges_of_nodes_that_arrive_later_are_used(graph: Graph) -> None:
     lonely = with_nodes(graph, [7, 0], [])
     linked = with_nodes(graph, [7, 0], [[40, 3], [40, 12], [41, 40]])
     before, after = (blocks_of(model.embed(each, "cpu")) for each in (lonely, linked))
-    for name in ("z", "X", "structure"):
+    for name in ("z", "raw", "structure"):
         np.testing.assert_allclose(after[name], before[name], atol=1e-6)
     expected = expected_blocks(model, linked)
-<<<<<<< HEAD
     for name in ("A", "A^2", "A^3", "A^2 X", "A^3 X"):
-=======
-    for name in AROUND:
->>>>>>> mstests
         assert np.abs(after[name][40] - before[name][40]).max() > 1e-2
         np.testing.assert_allclose(after[name], expected[name], atol=2e-5)
 
@@ -487,7 +459,7 @@ def test_later_graphs_of_any_size_have_the_same_rows(graph: Graph) -> None:
     for nodes in ([5], [3, 8, 9], [*range(20, 40)]):
         part = Graph(graph.adjacency[nodes][:, nodes], graph.features[nodes])
         blocks = blocks_of(model.embed(part, "cpu"))
-        for name in ("z", "X"):
+        for name in ("z", "raw"):
             np.testing.assert_allclose(blocks[name], whole[name][nodes], atol=1e-5)
 
 
@@ -505,13 +477,8 @@ def test_the_preset_has_at_most_1024_columns(features: int) -> None:
     settings = fitted.settings
     assert isinstance(settings, MultiScopeSettings)
     blocks = (1 + len(settings.powers)) * min(settings.block_columns, settings.hidden)
-<<<<<<< HEAD
     raw = len(settings.powers) * min(settings.raw_columns, features)
     width = blocks + raw + settings.structure_columns
-=======
-    width = blocks + settings.structure_columns
-    width += max(1, len(settings.powers)) * min(settings.raw_columns, features)
->>>>>>> mstests
     embeddings = fitted.embed(graph)
     assert embeddings.shape == (60, width)
     assert width <= 1024
@@ -525,11 +492,7 @@ def test_the_preset_has_at_most_1024_columns(features: int) -> None:
         ({"readout_scope": 1}, 2 * 5 + 4 + 3),
         ({"readout_scope": 2}, 3 * 5 + 2 * 4 + 3),
         ({"readout_scope": 5}, 4 * 5 + 3 * 4 + 3),
-<<<<<<< HEAD
         ({"readout_scope": "component"}, 4 * 5 + 2 * 4 + 3),
-=======
-        ({"readout_scope": "component"}, 4 * 5 + 3 * 4 + 3),
->>>>>>> mstests
         ({"block_columns": 100}, 4 * 8 + 3 * 4 + 3),
         ({"raw_columns": 0}, 4 * 5 + 3),
         ({"raw_columns": 100}, 4 * 5 + 3 * 12 + 3),
@@ -549,8 +512,8 @@ def test_the_width_is_the_sum_of_the_blocks(
 
 
 def test_the_component_is_the_limit_of_powers(graph: Graph) -> None:
-    model = ended_model(graph, readout_scope="component", structure_columns=0)
-    far = ended_model(graph, readout_scope=400, structure_columns=0)
+    model = ended_model(graph, readout_scope="component", raw_columns=0, structure_columns=0)
+    far = ended_model(graph, readout_scope=400, raw_columns=0, structure_columns=0)
     np.testing.assert_allclose(model.embed(graph, "cpu"), far.embed(graph, "cpu"), atol=1e-3)
 
 
@@ -696,5 +659,5 @@ def test_permuted_nodes_have_permuted_rows(encoder: str, graph: Graph) -> None:
     order = np.random.default_rng(3).permutation(40)
     permuted = Graph(graph.adjacency[order][:, order], graph.features[order])
     blocks, others = (blocks_of(fitted.embed(each)) for each in (graph, permuted))
-    for name in ("z", "X", *AROUND):
+    for name in ("z", "A", "A^2", "A^3", "raw"):
         np.testing.assert_allclose(others[name], blocks[name][order], atol=1e-5)

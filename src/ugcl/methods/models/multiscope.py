@@ -188,41 +188,18 @@ class MultiScopeModel(SSLModel):
         )
         hidden = (self._hidden(features, device) - self.centre) @ self.directions
         blocks = [own * unit_rows(hidden)]
-<<<<<<< HEAD
         blocks += [around * unit_rows(rows) for rows in _powers(adjacency, hidden, settings.powers)]
         if not isinstance(self.readout_scope, Power):
             blocks.append(around * unit_rows(self.readout_scope.on(adjacency)(hidden)))
-=======
-        blocks += [
-            around * unit_rows(rows) for rows in self._powers(adjacency, hidden, settings.powers)
-        ]
->>>>>>> mstests
         if settings.raw_columns:
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
             rows = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
             blocks.append(own * rows)
             powers = settings.powers[1:]
-<<<<<<< HEAD
             blocks += [around * unit_rows(each) for each in _powers(adjacency, rows, powers)]
-=======
-            blocks += [around * unit_rows(each) for each in self._powers(adjacency, rows, powers)]
->>>>>>> mstests
         if settings.structure_columns:
             blocks.append(structural * self._structure(graph.adjacency))
         return torch.cat([block.cpu() for block in blocks], dim=1).numpy()
-
-    def _powers(
-        self, adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]
-    ) -> Iterator[Tensor]:
-        """Yield `A^k H` for each of the ascending powers k, and a readout scope that is none."""
-        start, previous = rows, 0
-        for power in powers:
-            for _ in range(power - previous):
-                rows = multiply(adjacency.matrix, rows)
-            previous = power
-            yield rows
-        if not isinstance(self.readout_scope, Power):
-            yield self.readout_scope.on(adjacency)(start)
 
     def _structure(self, adjacency: CSRMatrix) -> Tensor:
         """Return the structural block; zeros for a graph that the model was not trained on."""
@@ -244,6 +221,16 @@ class MultiScopeModel(SSLModel):
         ]
         self.train(training)
         return torch.cat(parts)
+
+
+def _powers(adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]) -> Iterator[Tensor]:
+    """Yield `A^k H` for each of the ascending powers k."""
+    previous = 0
+    for power in powers:
+        for _ in range(power - previous):
+            rows = multiply(adjacency.matrix, rows)
+        previous = power
+        yield rows
 
 
 def _key(adjacency: CSRMatrix) -> int:
