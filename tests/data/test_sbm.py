@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ugcl import Graph, UGCLError
 from ugcl.data import sbm_graph, split_of
-from ugcl.data.sbm import Blocks, sample_edges
+from ugcl.data.sbm_edges import Blocks, sample_edges
 
 
 def degrees(graph: Graph) -> np.ndarray:
