@@ -16,7 +16,7 @@ from ugcl._utils.errors import UGCLError
 from ugcl._utils.suggest import unknown
 from ugcl.engine import Callback, Fitted, fit, load_fitted, save_fitted
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, Method, Settings, get_method
+from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Method, Settings, get_method
 from ugcl.methods.models.model import Model
 from ugcl.methods.signature import docstring_of, signature_of
 from ugcl.selection import Choice
@@ -60,7 +60,7 @@ class Embedder(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | Method = "ugcl",
+        method: str | Method = DEFAULT_METHOD,
         preset: str = DEFAULT_PRESET,
         *,
         seed: int = 0,

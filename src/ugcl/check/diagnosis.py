@@ -13,9 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from ugcl.check.cost import Cost, estimate_cost
 from ugcl.check.graph_warnings import graph_warnings
 from ugcl.data.readers.structural import steps_of
-from ugcl.engine import resolve_settings
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, Settings, TrainingSettings, get_method
+from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Settings, TrainingSettings, get_method
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +25,8 @@ WALKS = (
     "there are no features, and on edges alone random walks were as good as ugcl or better; they "
     "cannot embed nodes that come later, which the method ugcl can"
 )
+
+DEFAULT = "the default, with one setting for all graphs"
 
 
 @dataclass(frozen=True)
@@ -121,5 +122,5 @@ def _suggest(graph: Graph) -> tuple[str, Settings, str]:
         return "raw", settings, "there are no edges to learn from: use the features as they are"
     if steps_of(graph.feature_names) and graph.num_nodes <= MAX_WALK_NODES:
         return "deepwalk", get_method("deepwalk").resolve(DEFAULT_PRESET, graph, {}), WALKS
-    settings, choice = resolve_settings("ugcl", graph, DEFAULT_PRESET, {})
-    return "ugcl", settings, "the preset of this data set" if choice is None else choice.why
+    settings = get_method(DEFAULT_METHOD).resolve(DEFAULT_PRESET, graph, {})
+    return DEFAULT_METHOD, settings, DEFAULT

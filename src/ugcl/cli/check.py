@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ugcl import check as checks
-from ugcl import data
+from ugcl import data, methods
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import Result, command, option
 from ugcl.cli.options import (
@@ -82,7 +83,7 @@ def _print(diagnosis: Diagnosis, source: str | GraphFiles, save: str | None) -> 
     scope = "" if diagnosis.scope is None else f", scope {diagnosis.scope}"
     print(f"suggested: {diagnosis.method}{scope} ({diagnosis.why})")
     if diagnosis.cost is not None:
-        _print_cost(diagnosis.cost, diagnosis.settings.values()["epochs"])
+        _print_cost(diagnosis.cost, diagnosis.settings.values())
     if diagnosis.graph_warnings:
         print("looks wrong:")
         for warning in diagnosis.graph_warnings:
@@ -94,7 +95,7 @@ def _print(diagnosis: Diagnosis, source: str | GraphFiles, save: str | None) -> 
     print(f"next: {_command(diagnosis, source if save is None else save)}")
 
 
-def _print_cost(cost: Cost, epochs: int) -> None:
+def _print_cost(cost: Cost, settings: Mapping[str, Any]) -> None:
     memory = _size(cost.memory_bytes)
     if cost.available_bytes is not None:
         memory += f" of the {_size(cost.available_bytes)} that are free"
@@ -103,15 +104,15 @@ def _print_cost(cost: Cost, epochs: int) -> None:
         print("time: not measured, because memory is short; a smaller --hidden needs less")
     else:
         print(
-            f"time: about {_time(cost.seconds)} for {epochs} epochs and the embeddings (from "
-            "measured steps)"
+            f"time: {'at most' if settings.get('tolerance') else 'about'} {_time(cost.seconds)} "
+            f"for {settings['epochs']} epochs and the embeddings (from measured steps)"
         )
 
 
 def _command(diagnosis: Diagnosis, graph: str | GraphFiles) -> str:
     """Return the command that trains as suggested."""
     words = ["ugcl", "train", *as_options(graph)]
-    if diagnosis.method != "ugcl":
+    if diagnosis.method != methods.DEFAULT_METHOD:
         words += ["--method", diagnosis.method]
     return shlex.join([*words, "--out", "runs/mine"])
 

@@ -175,7 +175,7 @@ run_argument = argument("run", help="a finished run folder")
 method_option = option(
     "--method",
     metavar="NAME",
-    help="a name from ugcl methods, or a Python file with a method (default: ugcl)",
+    help="a name from ugcl methods, or a Python file with a method (default: multiscope)",
 )
 
 data_root = option(

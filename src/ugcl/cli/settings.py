@@ -121,10 +121,10 @@ def _value_of(args: list[str], option: str) -> str | None:
 
 
 def _stored_method(args: list[str]) -> Method:
-    """Return the method of the stored configuration that the arguments name, or UGCL."""
+    """Return the method of the stored configuration that the arguments name, or the default."""
     file, out = _value_of(args, "--config"), _value_of(args, "--out")
     if file is None and "--resume" in args and out is not None:
         file = str(Path(out) / "config.toml")
     if file is None or not Path(file).is_file():
-        return methods.get_method("ugcl")
+        return methods.get_method(methods.DEFAULT_METHOD)
     return runs.RunConfig.read(Path(file)).load_method()

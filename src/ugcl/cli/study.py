@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from ugcl import methods
 from ugcl import study as studies
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import CommaSeparated, Result, argument, command, integer, option
@@ -89,7 +90,7 @@ def study(
     """Train over seeds and variants of the settings and write the scores as JSON."""
     from ugcl.cli.callbacks import Progress, StopOnSignal
 
-    method = method or "ugcl"
+    method = method or methods.DEFAULT_METHOD
     instead = {"--against": against, "--scopes": scopes, "--tune-scopes": tune_scopes}
     if len(chosen := [name for name, value in instead.items() if value is not None]) > 1:
         raise UGCLError(f"{chosen[0]} and {chosen[1]} are two different studies: leave out one")

@@ -115,7 +115,7 @@ def _prepare(
     if source is None:
         return runs.prepare(
             graph.require("ugcl train citeseer"),
-            method=method or "ugcl",
+            method=method or methods.DEFAULT_METHOD,
             preset=preset or methods.DEFAULT_PRESET,
             params=given(params),
             seed=seed or 0,

@@ -5,6 +5,7 @@ from .method import Method as Method
 from .method import Shape as Shape
 from .preset import DEFAULT_PRESET as DEFAULT_PRESET
 from .preset import Preset as Preset
+from .registry import DEFAULT_METHOD as DEFAULT_METHOD
 from .registry import METHODS as METHODS
 from .registry import all_methods as all_methods
 from .registry import get_method as get_method

@@ -35,6 +35,9 @@ from ugcl.methods.method import Method
 
 METHODS: dict[str, Method] = {}
 
+DEFAULT_METHOD = "multiscope"
+"""The method of all commands and of `Embedder` where none is named."""
+
 
 def register(method: Method) -> Method:
     """Add a method to the registry, for example one of your own."""

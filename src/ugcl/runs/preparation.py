@@ -15,7 +15,7 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, load_graph
 from ugcl.engine import resolve_device
 from ugcl.graph import Graph
-from ugcl.methods import DEFAULT_PRESET, Method, Settings, get_method
+from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Method, Settings, get_method
 from ugcl.runs.config import RunConfig, graph_name
 from ugcl.runs.method import method_fields
 from ugcl.runs.supervision import split_kind
@@ -59,7 +59,7 @@ class Prepared:
 def prepare(
     graph: str | GraphFiles,
     *,
-    method: str | Path | Method = "ugcl",
+    method: str | Path | Method = DEFAULT_METHOD,
     preset: str = DEFAULT_PRESET,
     params: Mapping[str, Any] | None = None,
     seed: int = 0,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl.engine import Callback
-from ugcl.methods import DEFAULT_PRESET, Method, get_method, method_file
+from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Method, get_method, method_file
 from ugcl.runs import Prepared, Run, open_run, prepare, train_run
 from ugcl.runs.config import graph_name
 from ugcl.study.variant import Variant
@@ -38,7 +38,7 @@ class Plan:
     graph: str
     out: Path
     runs: Path
-    method: str = "ugcl"
+    method: str = DEFAULT_METHOD
     variants: Sequence[Variant] = (Variant(DEFAULT_PRESET, {}),)
     seeds: int = 5
     splits: int = 20

@@ -8,7 +8,7 @@ from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.suggest import unknown
-from ugcl.methods import get_method
+from ugcl.methods import DEFAULT_METHOD, get_method
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Variant:
     params: Mapping[str, Any]
 
     @classmethod
-    def parse(cls, text: str, method: str = "ugcl") -> Variant:
+    def parse(cls, text: str, method: str = DEFAULT_METHOD) -> Variant:
         """Parse text: a preset's name, then, after a colon, NAME=VALUE pairs between commas."""
         declared = get_method(method).params
         preset, _, pairs = text.partition(":")
@@ -44,7 +44,7 @@ class Variant:
         return cls(preset, params)
 
     @classmethod
-    def parse_list(cls, text: str, method: str = "ugcl") -> list[Variant]:
+    def parse_list(cls, text: str, method: str = DEFAULT_METHOD) -> list[Variant]:
         """Parse variants between commas: `fast,authors:hidden=64,epochs=9` has two."""
         variants: list[str] = []
         for item in text.split(","):

@@ -4,6 +4,7 @@ from .augmentation import undirected_edges as undirected_edges
 from .corruption import Corruption as Corruption
 from .corruption import DiffusionViews as DiffusionViews
 from .directions import leading_directions as leading_directions
+from .directions import sampled_rows as sampled_rows
 from .full_graph import FullGraph as FullGraph
 from .node_sampling import sample_nodes as sample_nodes
 from .reliability import Reliability as Reliability

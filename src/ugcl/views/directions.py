@@ -16,16 +16,22 @@ MAX_EXACT = 2048
 """Columns up to which the Gram matrix is decomposed exactly."""
 
 
+def sampled_rows(matrix: Features, seed: int = 0) -> Features:
+    """Return the matrix, or `MAX_ROWS` of its rows at random if it has more."""
+    rows = matrix.shape[0]
+    if rows <= MAX_ROWS:
+        return matrix
+    return matrix[np.sort(numpy_generator("svd", seed).choice(rows, MAX_ROWS, replace=False))]
+
+
 def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDArray[np.float32]:
     """Return the right singular vectors of the largest singular values, D x columns.
 
     At most `min(D, columns)` of them, with signs that do not depend on the machine. Wide matrices
     are decomposed by a randomised SVD (Halko et al., 2011).
     """
-    rows, width = matrix.shape
-    if rows > MAX_ROWS:
-        chosen = numpy_generator("svd", seed).choice(rows, MAX_ROWS, replace=False)
-        matrix = matrix[np.sort(chosen)]
+    matrix = sampled_rows(matrix, seed)
+    width = matrix.shape[1]
     count = min(width, columns)
     if width <= MAX_EXACT:
         gram = matrix.T @ matrix

@@ -213,6 +213,35 @@ def test_a_tenth_of_the_nodes_is_held_out_and_never_sampled(
     assert seen == set(range(size)) - set(np.concatenate([*held_out, []]).astype(int).tolist())
 
 
+@pytest.mark.parametrize("scope", [0, 1, 2, 5])
+def test_held_out_pairs_are_of_two_nodes(scope: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node agrees with itself, whatever the weights; with scope 0 there is nothing else.
+
+    From a leaf of a star a walk of 2 steps may only return or reach another leaf; the two nodes of
+    an isolated edge have no other node at 2 steps, and are not held out.
+    """
+    leaves, pairs = 60, 60
+    star = [[0, 1 + i] for i in range(leaves)]
+    edges = [[leaves + 1 + 2 * i, leaves + 2 + 2 * i] for i in range(pairs)]
+    graph = Graph.from_edges(star + edges, make_graph(1 + leaves + 2 * pairs).features)
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+    original = WalkContexts.pairs
+
+    def record(self: WalkContexts, anchors: Any, contexts: Any, rng: Any) -> Any:
+        if rng is None:
+            seen.append((anchors, contexts))
+        return original(self, anchors, contexts, rng)
+
+    monkeypatch.setattr(WalkContexts, "pairs", record)
+    train(graph, scope=scope, epochs=1)
+    ((anchors, contexts),) = seen
+    assert len(anchors) > 1
+    assert (anchors == contexts).all() if scope == 0 else (anchors != contexts).all()
+    if scope == 2:
+        assert (anchors <= leaves).all()
+        assert len(anchors) > 2
+
+
 def test_nodes_without_edges_are_not_held_out() -> None:
     graph = Graph.from_edges([[0, 1], [1, 2]], make_graph(60).features)
     fitted = train(graph)

@@ -25,6 +25,7 @@ from ugcl.views import (
     WalkContexts,
     leading_directions,
     rows_view,
+    sampled_rows,
     split_half_reliability,
     structural_embedding,
 )
@@ -35,6 +36,9 @@ HELD_OUT = 0.1
 MAX_HELD_OUT = 1000
 MIN_NODES = 20
 """Graphs with fewer nodes hold out none."""
+
+MAX_WALKS = 8
+"""Walks from a held-out node until one ends at another node; else it is not held out."""
 
 MIN_EPOCHS = 60
 """Epochs before which training does not stop: at first the loss falls slowly."""
@@ -106,14 +110,23 @@ class MultiScopeModel(SSLModel):
         return loss
 
     def _hold_out(self, views: WalkContexts, adjacency: CSRMatrix) -> None:
-        """Choose the held-out nodes and their contexts, once for all epochs."""
+        """Choose the held-out nodes and their contexts, once for all epochs.
+
+        A walk that returns to its start agrees with it whatever the weights: it is walked again.
+        """
         rng, size = numpy_generator("held-out nodes", self.seed), adjacency.shape[0]
         count = min(round(HELD_OUT * size), MAX_HELD_OUT) if size >= MIN_NODES else 0
         nodes = rng.choice(size, count, replace=False)
         nodes = nodes[np.diff(adjacency.indptr)[nodes] > 0]
+        ends = views.walker.ends(nodes, views.scope, rng)
+        for _ in range(MAX_WALKS - 1 if views.scope else 0):
+            returned = ends == nodes
+            ends[returned] = views.walker.ends(nodes[returned], views.scope, rng)
+        elsewhere = (ends != nodes) | (views.scope == 0)
+        nodes, ends = nodes[elsewhere], ends[elsewhere]
         if nodes.size < 2:
             return
-        self._held_out = views.pairs(nodes, views.walker.ends(nodes, views.scope, rng), None)
+        self._held_out = views.pairs(nodes, ends, None)
         views.without(adjacency, nodes)
 
     @torch.no_grad()
@@ -156,10 +169,10 @@ class MultiScopeModel(SSLModel):
     def on_fit_end(self, graph: Graph, device: Device) -> None:
         """Find the leading directions of H and X, and the reliability of the blocks."""
         features, settings = self.scaled(graph), self.settings
-        hidden = self._hidden(features, device)
+        hidden = torch.cat(list(self._hidden(sampled_rows(features), device)))
         self.centre.copy_(hidden.mean(dim=0))
-        centred = (hidden - self.centre).cpu().numpy()
-        self.directions.copy_(_tensor(leading_directions(centred, self.directions.shape[1])))
+        hidden = hidden.sub_(self.centre).cpu().numpy()
+        self.directions.copy_(_tensor(leading_directions(hidden, self.directions.shape[1])))
         raw = super().scaled(graph) if settings.encoder == "gcn" else features
         if settings.raw_columns:
             columns = self.raw_directions.shape[1]
@@ -186,7 +199,8 @@ class MultiScopeModel(SSLModel):
         adjacency = SparseMatrix.from_scipy(
             normalised_adjacency(graph.adjacency, settings.self_loops), device=device
         )
-        hidden = (self._hidden(features, device) - self.centre) @ self.directions
+        parts = self._hidden(features, device)
+        hidden = torch.cat([(part - self.centre) @ self.directions for part in parts])
         blocks = [own * unit_rows(hidden)]
         blocks += [around * unit_rows(rows) for rows in _powers(adjacency, hidden, settings.powers)]
         if not isinstance(self.readout_scope, Power):
@@ -211,16 +225,13 @@ class MultiScopeModel(SSLModel):
         )
         return unit_rows(_tensor(structure))
 
-    def _hidden(self, features: Features, device: Device) -> Tensor:
-        """Encode all nodes, `ROWS` at a time."""
+    def _hidden(self, features: Features, device: Device) -> Iterator[Tensor]:
+        """Encode all nodes, and yield H of `ROWS` at a time."""
         training = self.training
         self.eval()
-        parts = [
-            self.encoder(rows_view(features[start : start + ROWS], device))
-            for start in range(0, features.shape[0], ROWS)
-        ]
+        for start in range(0, features.shape[0], ROWS):
+            yield self.encoder(rows_view(features[start : start + ROWS], device))
         self.train(training)
-        return torch.cat(parts)
 
 
 def _powers(adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]) -> Iterator[Tensor]:
