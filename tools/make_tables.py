@@ -330,6 +330,21 @@ def parts() -> Rows:
         yield row["graph"], f"`{row['preset']}`", *(f"{time:,.1f}" for time in times)
 
 
+def multiscope_steps() -> Rows:
+    """Time of a training step of multiscope and of its parts, in units of the floor."""
+    rows = [row for row in load("bench") if row.get("method") == "multiscope"]
+    yield "data set", "S", "D", "floor", "step / floor", *rows[0]["parts"]
+    for row in rows:
+        times = row["step"], *row["parts"].values()
+        yield (
+            row["graph"],
+            f"{row['S']:,}",
+            f"{row['D']:,}",
+            f"{1000 * row['floor_seconds']:,.0f} ms",
+            *(f"{time:.2f}" for time in times),
+        )
+
+
 def growth() -> Rows:
     """Time and memory of a training step as one size grows."""
     yield "size", "values", "time, ms", "exponent", "memory, MB", "exponent"
@@ -586,7 +601,7 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
-    "docs/bench/README.md": (steps, parts, growth, embedding, memory),
+    "docs/bench/README.md": (steps, parts, multiscope_steps, growth, embedding, memory),
     "docs/scope/README.md": (regrets, criteria, auto_scope, paper_scopes, decay),
 }
 """The tables of each page."""

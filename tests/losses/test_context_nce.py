@@ -123,12 +123,15 @@ def test_equals_the_formula_for_any_nodes(
 
 
 @every_case
-@pytest.mark.parametrize("strip", [1, 3, 7, 8, 9])
+@pytest.mark.parametrize(
+    ("strip", "width"), [(1, 1), (2, 2), (3, 2), (1, 5), (7, 2), (8, 4), (9, 9)]
+)
 def test_the_kernel_equals_the_plain_formula(
-    monkeypatch: pytest.MonkeyPatch, case: str, strip: int
+    monkeypatch: pytest.MonkeyPatch, case: str, strip: int, width: int
 ) -> None:
+    """In strips of so many rows, but at least as many as columns."""
     monkeypatch.setattr(STRIP, strip)
-    (patch, context), nodes = unit_views(8), nodes_of(case)
+    (patch, context), nodes = unit_views(8, width), nodes_of(case)
     losses, gradients = [], []
     for plain in (True, False):
         with plain_formulas(plain):
@@ -266,6 +269,21 @@ with patch.object(module, "plain_context_nce", return_value="plain"):
             check=True,
         ).stdout
         assert output.startswith(expected)
+
+
+def test_without_gradients_the_kernel_needs_one_product() -> None:
+    patch, context = unit_views(8)
+    names: list[str] = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            names.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    with Watch(), torch.no_grad():
+        loss = context_nce(patch.detach(), context.detach(), *nodes_of("hub"), 0.5)
+    assert [name for name in names if "mm" in name] == ["mm.default"]
+    assert loss == context_nce(patch, context, *nodes_of("hub"), 0.5)
 
 
 def test_the_kernel_stores_no_square_matrix(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batches import random_rows
-from ugcl.nn import unit_rows
+from ugcl.nn import plain_formulas, unit_rows
 from ugcl.nn.rows import row_norms
 
 SEEDS = st.integers(0, 1000)
@@ -30,8 +30,23 @@ def test_unit_rows_do_not_depend_on_norms(scale: float, seed: int) -> None:
     torch.testing.assert_close(unit_rows(scale * rows), unit_rows(rows))
 
 
-def test_gradients_equal_finite_differences() -> None:
-    assert torch.autograd.gradcheck(unit_rows, random_rows(1, 5, 3))
+@pytest.mark.parametrize("plain", [True, False])
+def test_gradients_equal_finite_differences(plain: bool) -> None:
+    with plain_formulas(plain):
+        assert torch.autograd.gradcheck(unit_rows, random_rows(1, 5, 3))
+
+
+@given(size=st.integers(1, 8), width=st.integers(1, 5), seed=SEEDS)
+def test_the_kernel_equals_the_plain_formula(size: int, width: int, seed: int) -> None:
+    rows, upstream = random_rows(2, size, width, seed)
+    with torch.no_grad():
+        rows[0] = 0
+    results = []
+    for plain in (True, False):
+        with plain_formulas(plain):
+            unit = unit_rows(rows)
+        results.append((unit, *torch.autograd.grad(unit, rows, upstream)))
+    torch.testing.assert_close(results[1], results[0])
 
 
 def test_a_row_of_zeros_stays_zero_with_a_bounded_gradient() -> None:

@@ -14,6 +14,7 @@ from ugcl.cli.output import print_table
 from ugcl.cli.settings import MethodCommand, given
 
 STEP_EXAMPLE = "ugcl bench step citeseer --preset authors --hidden 1024"
+MULTISCOPE_EXAMPLE = "ugcl bench step cora --method multiscope"
 
 bench = Group("bench", help="Measure time and memory.", examples=(STEP_EXAMPLE,))
 
@@ -27,19 +28,32 @@ threads = option(
 )
 
 
-@command("step", group=bench, cls=MethodCommand, examples=(STEP_EXAMPLE,))
+@command("step", group=bench, cls=MethodCommand, examples=(STEP_EXAMPLE, MULTISCOPE_EXAMPLE))
 @graph_name
+@option(
+    "--method",
+    type=click.Choice(("ugcl", "multiscope")),
+    default="ugcl",
+    help="the method (default: ugcl)",
+)
 @option(
     "--preset",
     type=click.Choice(("fast", "paper", "authors")),
     default="fast",
     help="the preset (default: fast)",
 )
-@option("--no-naive", is_flag=True, help="do not time the naive dense step")
+@option("--no-naive", is_flag=True, help="do not time the naive dense step of ugcl")
 @data_root
 @threads
-def step(graph: str, preset: str, no_naive: bool, data_root: str | None, **params: Any) -> Result:
-    """Measure a training step of UGCL, its parts and its memory."""
+def step(
+    graph: str, method: str, preset: str, no_naive: bool, data_root: str | None, **params: Any
+) -> Result:
+    """Measure a training step of UGCL or multiscope, its parts and its memory."""
+    if method == "multiscope":
+        measured = benchmarks.bench_multiscope(
+            graph, preset, params=given(params), data_root=data_root
+        )
+        return Result(_with_machine(measured), lambda: _print_multiscope(measured))
     result = benchmarks.bench_step(
         graph, preset, params=given(params), naive=not no_naive, data_root=data_root
     )
@@ -231,6 +245,23 @@ def _print_steps(steps: list[dict[str, Any]]) -> None:
             )
             for row in steps
         ),
+    )
+
+
+def _print_multiscope(row: dict[str, Any]) -> None:
+    print("times in units of the floor, the bare products of a step")
+    print_table(
+        ("graph", "preset", "S", "D", "n", "floor, ms", "step", *row["parts"], "peak, MB"),
+        [
+            (
+                row["graph"],
+                row["preset"],
+                *(f"{row[name]}" for name in ("S", "D", "n")),
+                f"{1000 * row['floor_seconds']:.1f}",
+                *(f"{time:.2f}" for time in (row["step"], *row["parts"].values())),
+                _number(row["peak_bytes"], ",.0f", 1e-6),
+            )
+        ],
     )
 
 

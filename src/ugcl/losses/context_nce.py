@@ -80,7 +80,8 @@ def context_nce(
 ) -> Tensor:
     """Return the loss of unit rows; the gradient is computed in the same pass.
 
-    Cost: one product of S x D by D x 2S, and two for the gradient. Memory: O(S D + S `STRIP`).
+    Cost: one product of S x D by D x 2S, and for the gradient one and a half for S <= D, less than
+    two for larger S; none where no gradient is needed. Memory: O(S D + S `STRIP`).
 
     Args:
         patch: z, S x D.
@@ -123,6 +124,8 @@ class _ContextNCE(torch.autograd.Function):
     With P the softmax of each row's similarities, less 1 at the context,
 
     dL/dz_i = sum_j P_ij y_j / (S t) + (as one of the y),    dL/dy_j = sum_i P_ij z_i / (S t).
+
+    Strips have at least D rows, which are as many numbers as z and c.
     """
 
     @staticmethod
@@ -134,25 +137,25 @@ class _ContextNCE(torch.autograd.Function):
         context_nodes: Tensor,
         temperature: float,
     ) -> Tensor:
-        size = patch.shape[0]
-        everything = torch.cat([patch, context])
-        patch_grad, grad = torch.empty_like(patch), torch.zeros_like(everything)
-        losses = torch.empty_like(patch[:, 0])
-        for rows in strips(size):
+        size, width = patch.shape
+        needs_grad = any(ctx.needs_input_grad)
+        everything, losses = torch.cat([patch, context]), torch.empty_like(patch[:, 0])
+        grad = torch.zeros_like(everything) if needs_grad else None
+        for rows in strips(size, minimum=width):
             similarity = torch.mm(patch[rows], everything.T).div_(temperature)
             similarity.masked_fill_(same_node(nodes, context_nodes, rows), -torch.inf)
             own = torch.arange(rows.stop - rows.start, device=patch.device)
             target = own, size + rows.start + own
-            positive = similarity[target]
-            total = similarity.logsumexp(dim=1)
-            losses[rows] = total - positive
-            similarity.sub_(total[:, None]).exp_()
-            similarity[target] -= 1
-            torch.mm(similarity, everything, out=patch_grad[rows])
-            grad.addmm_(similarity.T, patch[rows])
-        patch_grad += grad[:size]
-        ctx.save_for_backward(patch_grad, grad[size:])
-        ctx.unit = 1 / (size * temperature)
+            largest, positive = similarity.amax(dim=1), similarity[target]
+            total = similarity.sub_(largest[:, None]).exp_().sum(dim=1)
+            losses[rows] = total.log() + largest - positive
+            if grad is not None:
+                unit = 1 / (size * temperature)
+                similarity *= (unit / total)[:, None]
+                similarity[target] -= unit
+                _add_gradient(grad, similarity, everything, rows)
+        if grad is not None:
+            ctx.save_for_backward(grad[:size], grad[size:])
         loss: Tensor = losses.mean()
         return loss
 
@@ -160,5 +163,19 @@ class _ContextNCE(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         patch_grad, context_grad = ctx.saved_tensors
-        unit = grads[0] * ctx.unit
-        return patch_grad * unit, context_grad * unit, None, None, None
+        if grads[0].device.type == "cpu" and grads[0] == 1:
+            return patch_grad, context_grad, None, None, None
+        return grads[0] * patch_grad, grads[0] * context_grad, None, None, None
+
+
+def _add_gradient(grad: Tensor, weights: Tensor, everything: Tensor, rows: slice) -> None:
+    """Add `W Y` to the gradient of these rows of z, and `W^T Z` to that of all y.
+
+    The columns of W that belong to the rows themselves are in both sums, so `W + W^T` replaces W
+    there, which saves their second product. W is changed.
+    """
+    own = weights[:, rows]
+    own += own.T.clone()
+    grad[rows].addmm_(weights, everything)
+    for others in (slice(0, rows.start), slice(rows.stop, None)):
+        grad[others].addmm_(weights[:, others].T, everything[rows])

@@ -166,7 +166,8 @@ class _InfoNCE(torch.autograd.Function):
         return patch_grad * unit, context_grad * unit, None, None
 
 
-def strips(size: int) -> Iterator[slice]:
-    """Yield the slices of `STRIP` rows each."""
-    for start in range(0, size, STRIP):
-        yield slice(start, min(start + STRIP, size))
+def strips(size: int, minimum: int = 1) -> Iterator[slice]:
+    """Yield the slices of `STRIP` rows each, or of `minimum` rows if that is more."""
+    step = max(STRIP, minimum)
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))

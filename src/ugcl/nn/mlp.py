@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from ugcl.nn.activation import prelu
 from ugcl.nn.encoder import Encoder
 from ugcl.views import View
 
@@ -52,4 +53,4 @@ class MLP(Encoder):
         return self._activate(hidden, len(self.norms))
 
     def _activate(self, hidden: Tensor, layer: int) -> Tensor:
-        return nn.functional.prelu(hidden, self.slopes[layer]) if len(self.slopes) else hidden
+        return prelu(hidden, self.slopes[layer]) if len(self.slopes) else hidden

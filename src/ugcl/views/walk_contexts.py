@@ -75,6 +75,8 @@ class WalkContexts(ViewSampler):
             entries = rows.data if sp.issparse(rows) else rows
             kept = rng.random(entries.shape, dtype=np.float32) >= self.mask_features
             entries *= kept / np.float32(1 - self.mask_features)
+            if sp.issparse(rows):
+                rows.eliminate_zeros()  # products need not multiply them
         return rows_view(rows, self.device)
 
 

@@ -93,8 +93,7 @@ class MultiScopeModel(SSLModel):
 
     def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
         """Return the function from an epoch's number to its loss; hold out nodes first."""
-        views = self.views.bind(graph.adjacency, self.scaled(graph), device)
-        self._hold_out(views, graph.adjacency)
+        views = self.training_views(graph, device)
 
         def loss_of(epoch: int) -> Tensor:
             if torch.isnan(self.held_out_losses[0]):
@@ -103,6 +102,12 @@ class MultiScopeModel(SSLModel):
             return self._pair_loss(views.sample(rng), rng)
 
         return loss_of
+
+    def training_views(self, graph: Graph, device: Device) -> WalkContexts:
+        """Return the sampler of the nodes that are not held out."""
+        views = self.views.bind(graph.adjacency, self.scaled(graph), device)
+        self._hold_out(views, graph.adjacency)
+        return views
 
     def _pair_loss(self, sample: Sample, rng: np.random.Generator) -> Tensor:
         patches = [self.encoder(view) for view in sample.views]
