@@ -1,8 +1,9 @@
 """Split-half reliability: how much of a graph's features and edges is signal, without labels.
 
 A source of information is divided at random into two halves, each half describes the nodes, and the
-similarity of the two descriptions (debiased linear CKA) is the reliability of the source: near 0
-for noise, whatever its size, and 1 for two halves that say the same.
+agreement of the two descriptions is the reliability of the source: near 0 for noise, whatever its
+size, and 1 for two halves that say the same. Agreement is measured by canonical correlations, which
+find a weak signal among much noise, or by CKA, which depends on the lengths of the columns.
 
 - features: the columns of X are divided; each half is reduced to its leading directions;
 - neighbourhoods: the edges are divided; a node is described by the sum of its neighbours' features
@@ -13,11 +14,14 @@ Where edges ignore the features, only the features are reliable; where features 
 structure; on most graphs the neighbourhoods are the most reliable of the three.
 
 References: Spearman (1910) and Brown (1910) for split halves; Kornblith et al., "Similarity of
-Neural Network Representations Revisited" (ICML 2019) for CKA; Song et al. (2012) for debiasing.
+Neural Network Representations Revisited" (ICML 2019) for CKA; Song et al. (2012) for debiasing;
+Hotelling (1936) for canonical correlations.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +30,7 @@ import scipy.sparse as sp
 
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import CSRMatrix, Features, FeatureScaling
-from ugcl.views.directions import leading_directions
+from ugcl.views.directions import MAX_ROWS, leading_directions
 from ugcl.views.scaling import is_counts, scale_features
 from ugcl.views.structure import structural_embedding
 
@@ -40,6 +44,16 @@ MIN_NODES = 10
 """Nodes with edges in both halves below which edges are taken to be as reliable as features."""
 
 
+CORRELATIONS = 5
+"""Canonical correlations whose mean is the agreement of two descriptions."""
+
+RIDGE = 1.0
+"""Ridge of the canonical directions, in units of the mean variance of a column."""
+
+Rows = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+
 class Reliability(NamedTuple):
     """Reliability of each source, at least 0."""
 
@@ -47,19 +61,62 @@ class Reliability(NamedTuple):
     neighbourhoods: float
     structure: float
 
-    def weights(self) -> Reliability:
+    def weights(self, least: float = 0.0) -> Reliability:
         """Return factors of blocks of unit rows: square roots of reliability, the largest 1.
 
         Inner products of weighted blocks then add up in proportion to the reliabilities.
+
+        Args:
+            least: what a smaller reliability is replaced by; that of few nodes is uncertain.
         """
-        largest = max(self)
-        if largest == 0:
+        values = [max(value, least) for value in self]
+        if max(values) == 0:
             return Reliability(1.0, 1.0, 1.0)
-        return Reliability(*(float(np.sqrt(value / largest)) for value in self))
+        return Reliability(*(float(np.sqrt(value / max(values))) for value in values))
+
+
+def canonical_agreement(one: Rows, two: Rows, seed: int = 0) -> float:
+    """Return the mean of the leading canonical correlations of two descriptions of the same nodes.
+
+    Directions are found on one half of the nodes and correlated on the other, and vice versa, so
+    that independent descriptions have 0 on average, whatever their widths. It is 0 where it is not
+    defined: for constant rows, and for fewer than 4 nodes. Cost: O(N D^2).
+    """
+    if one.shape[0] < 4:
+        return 0.0
+    order = numpy_generator("reliability", seed).permutation(one.shape[0])[:MAX_ROWS]
+    parts = order[: order.size // 2], order[order.size // 2 :]
+    correlations: list[float] = []
+    for found, tested in (parts, parts[::-1]):
+        axes = _canonical_axes(one[found], two[found])
+        scores = (rows[tested] @ axis for rows, axis in zip((one, two), axes, strict=True))
+        first, second = (each - each.mean(axis=0) for each in scores)
+        scale = np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)
+        correlations += ((first * second).sum(axis=0) / np.maximum(scale, 1e-12)).tolist()
+    return fmean(correlations) if correlations else 0.0
+
+
+def _canonical_axes(one: Rows, two: Rows) -> tuple[Float64, Float64]:
+    """Return the directions of the `CORRELATIONS` largest canonical correlations."""
+    centred = [rows - rows.mean(axis=0, dtype=np.float64) for rows in (one, two)]
+    whitening = []
+    for rows in centred:
+        values, vectors = np.linalg.eigh(rows.T @ rows)
+        kept = values > max(1e-6 * values.max(initial=0), 1e-12)
+        ridge = RIDGE * values.clip(min=0).mean() if values.size else 0.0
+        whitening.append(vectors[:, kept] / np.sqrt(values[kept] + ridge))
+    left, _, right = np.linalg.svd(whitening[0].T @ (centred[0].T @ centred[1]) @ whitening[1])
+    count = min(CORRELATIONS, len(left), len(right))
+    return whitening[0] @ left[:, :count], whitening[1] @ right[:count].T
 
 
 def split_half_reliability(
-    adjacency: CSRMatrix, features: Features, seed: int = 0, *, structure: bool = True
+    adjacency: CSRMatrix,
+    features: Features,
+    seed: int = 0,
+    *,
+    structure: bool = True,
+    agreement: Callable[[Rows, Rows], float] = canonical_agreement,
 ) -> Reliability:
     """Measure the reliability of features, neighbourhoods and structure.
 
@@ -68,6 +125,7 @@ def split_half_reliability(
         features: X, scaled.
         seed: seed of the halves.
         structure: whether to measure the structure, the most expensive; 0 where not.
+        agreement: the measure of two descriptions of the same nodes.
     """
     rng = numpy_generator("reliability", seed)
     order = rng.permutation(features.shape[1])
@@ -76,7 +134,7 @@ def split_half_reliability(
     if halves[0].size:
         by_column = features.tocsc() if sp.issparse(features) else features
         one, two = (_described(by_column[:, columns], seed) for columns in halves)
-        own = max(debiased_cka(one, two), 0.0)
+        own = max(agreement(one, two), 0.0)
     first, second = split_edges(adjacency, rng)
     both = (np.diff(first.indptr) > 0) & (np.diff(second.indptr) > 0)
     if both.sum() < MIN_NODES:
@@ -86,21 +144,24 @@ def split_half_reliability(
     edges = 0.0
     if structure:
         parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in (first, second))
-        edges = debiased_cka(*(_unit(part)[both] for part in parts))
-    return Reliability(own, max(debiased_cka(*around), 0.0), max(edges, 0.0))
+        edges = agreement(*(_unit(part)[both] for part in parts))
+    return Reliability(own, max(agreement(*around), 0.0), max(edges, 0.0))
 
 
 def auto_scaling(adjacency: CSRMatrix, features: Features, seed: int = 0) -> FeatureScaling:
     """Choose the scaling under which features and neighbourhoods are the most reliable in sum.
 
     The choice is between rows of norm 1 and, for counts, TF-IDF; for other features, which may be
-    in unlike units, standardised columns.
+    in unlike units, standardised columns. Agreement is CKA, because canonical correlations are
+    almost the same for all scalings of the columns.
     """
     others: FeatureScaling = "tfidf" if is_counts(features) else "standard"
     scores: dict[FeatureScaling, float] = {}
     for scaling in (others, "l2"):
         scaled = scale_features(features, scaling)
-        scores[scaling] = sum(split_half_reliability(adjacency, scaled, seed, structure=False))
+        scores[scaling] = sum(
+            split_half_reliability(adjacency, scaled, seed, structure=False, agreement=debiased_cka)
+        )
     return max(scores, key=lambda scaling: scores[scaling])
 
 
@@ -112,7 +173,7 @@ def split_edges(adjacency: CSRMatrix, rng: np.random.Generator) -> tuple[CSRMatr
     return first, second
 
 
-def debiased_cka(one: npt.NDArray[np.float32], two: npt.NDArray[np.float32]) -> float:
+def debiased_cka(one: Rows, two: Rows) -> float:
     """Return the debiased linear CKA of two descriptions of the same nodes.
 
     Independent descriptions have 0 on average, unlike plain CKA, which grows with their widths. It
@@ -125,7 +186,7 @@ def debiased_cka(one: npt.NDArray[np.float32], two: npt.NDArray[np.float32]) -> 
     return _hsic(first, second) / float(np.sqrt(scale)) if scale > 0 else 0.0
 
 
-def _hsic(one: npt.NDArray[np.float64], two: npt.NDArray[np.float64]) -> float:
+def _hsic(one: Float64, two: Float64) -> float:
     """Return the unbiased HSIC of centred rows, times N (N - 3). Cost: O(N D^2)."""
     count = one.shape[0]
     norms = (one**2).sum(axis=1), (two**2).sum(axis=1)
@@ -134,7 +195,7 @@ def _hsic(one: npt.NDArray[np.float64], two: npt.NDArray[np.float64]) -> float:
     return float(total + norms[0].sum() * norms[1].sum() / ((count - 1) * (count - 2)))
 
 
-def _described(columns: Features, seed: int) -> npt.NDArray[np.float32]:
+def _described(columns: Features, seed: int) -> Rows:
     return _unit(columns @ leading_directions(columns, COLUMNS, seed))
 
 
@@ -143,7 +204,7 @@ def _symmetric(upper: sp.coo_array, part: npt.NDArray[np.bool_]) -> CSRMatrix:
     return sp.csr_array(half + half.T)
 
 
-def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def _unit(rows: Rows) -> Rows:
     from sklearn.preprocessing import normalize
 
     return np.asarray(normalize(rows), dtype=np.float32)

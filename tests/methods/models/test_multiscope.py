@@ -105,7 +105,7 @@ def expected_blocks(model: MultiScopeModel, graph: Graph) -> dict[str, np.ndarra
     a = reference.normalised_adjacency(
         graph.adjacency.toarray().astype(float), model.settings.self_loops
     )
-    blocks = {"z": own * unit(rows)}
+    blocks = {"z": own * around * unit(rows)}
     for n, name in ((1, "A"), (2, "A^2"), (3, "A^3")):
         blocks[name] = around * unit(np.linalg.matrix_power(a, n) @ rows)
     raw = x @ model.raw_directions.double().numpy()
@@ -403,7 +403,8 @@ def test_rows_of_blocks_are_as_long_as_their_weights(graph: Graph, weights: str)
     expected = (1.0, 1.0, 1.0)
     if weights == "reliability":
         x = model.scaled(graph)
-        expected = split_half_reliability(graph.adjacency, x, model.seed).weights()
+        values = split_half_reliability(graph.adjacency, x, model.seed)
+        expected = tuple(values.weights(1 / graph.num_nodes))
         assert len(set(expected)) > 1
     assert model.weights.tolist() == pytest.approx(expected)
     lengths = {
@@ -411,7 +412,7 @@ def test_rows_of_blocks_are_as_long_as_their_weights(graph: Graph, weights: str)
         for name, block in blocks_of(model.embed(graph, "cpu")).items()
     }
     own, around, structural = expected
-    np.testing.assert_allclose(lengths["z"], own, atol=1e-5)
+    np.testing.assert_allclose(lengths["z"], own * around, atol=1e-5)
     for name in ("A", "A^2", "A^3", "A^2 X", "A^3 X"):
         np.testing.assert_allclose(lengths[name], around, atol=1e-5)
     assert np.sqrt((lengths["raw"] ** 2).mean()) == pytest.approx(own, abs=1e-5)

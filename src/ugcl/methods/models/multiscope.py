@@ -189,13 +189,14 @@ class MultiScopeModel(SSLModel):
             reliability = split_half_reliability(
                 graph.adjacency, raw, self.seed, structure=with_structure
             )
-            self.weights.copy_(torch.tensor(reliability.weights()))
+            self.weights.copy_(torch.tensor(reliability.weights(1 / graph.num_nodes)))
         self.trained_on.fill_(_key(graph.adjacency))
 
     @torch.no_grad()
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
         """Return the embeddings of all nodes: weighted blocks side by side.
 
+        z is learned from features and neighbourhoods, and has the weights of both as factors.
         Blocks have rows of norm 1, but that of the features themselves, where the norm of a row may
         say something, has a mean squared norm of 1.
         """
@@ -206,7 +207,7 @@ class MultiScopeModel(SSLModel):
         )
         parts = self._hidden(features, device)
         hidden = torch.cat([(part - self.centre) @ self.directions for part in parts])
-        blocks = [own * unit_rows(hidden)]
+        blocks = [own * around * unit_rows(hidden)]
         blocks += [around * unit_rows(rows) for rows in _powers(adjacency, hidden, settings.powers)]
         if not isinstance(self.readout_scope, Power):
             blocks.append(around * unit_rows(self.readout_scope.on(adjacency)(hidden)))
