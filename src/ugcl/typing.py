@@ -59,5 +59,8 @@ Degree = Literal["average", "paper"]
 SplitKind = Literal["own", "per-class", "fraction"]
 """The graph's own split, 20 random nodes a class, or a random 10/10/80 %."""
 
+Protocol = Literal["honest", "paper"]
+"""Our probe, or the authors'."""
+
 Scoring = Literal["honest", "paper", "predictions"]
 """How a run is scored: our probe, the authors' probe, or the predictions of a classifier."""

@@ -45,6 +45,16 @@ def test_rows_have_controls_and_seeds(graph_file: Path, tmp_path: Path) -> None:
     assert row["variant"] == honest["variant"] == "fast:hidden=8,epochs=3,lr=0.01"
 
 
+def test_one_protocol_may_be_scored_first(graph_file: Path, tmp_path: Path) -> None:
+    honest = study(graph_file, tmp_path, seeds=1, protocol="honest")
+    assert [row["protocol"] for row in honest["rows"]] == ["honest"]
+    both = study(graph_file, tmp_path, seeds=1)
+    assert [row["protocol"] for row in both["rows"]] == ["honest", "paper"]
+    assert both["rows"][0] == honest["rows"][0]
+    with pytest.raises(UGCLError, match=r"^mlp is scored by its own predictions: leave out "):
+        study(graph_file, tmp_path, method="mlp", protocol="honest")
+
+
 def test_a_study_resumes_without_training_again(
     graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

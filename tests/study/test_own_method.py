@@ -8,7 +8,7 @@ import pytest
 
 from own_methods import PARAMS, forget_methods, write_method
 from ugcl import UGCLError
-from ugcl.study import Plan, Variant, accuracy_study, paired_study, protocols_of
+from ugcl.study import Plan, Variant, accuracy_study, paired_study
 from ugcl.study.scopes import scope_study
 
 
@@ -36,7 +36,6 @@ def test_a_study_names_the_method_and_its_contents(graph_file: Path, path: Path)
     assert result["method"] == "mix"
     assert len(result["method_sha256"]) == 64
     assert result["published"] is None
-    assert protocols_of(str(path)) == ("honest", "paper")
     assert [row["protocol"] for row in result["rows"]] == ["honest", "paper"]
     assert [folder.name for folder in (graph_file.parent / "runs").iterdir()] == [
         "mix-fast+hidden=8,epochs=3-0"

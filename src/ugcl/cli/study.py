@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import rich_click as click
+
 from ugcl import methods
 from ugcl import study as studies
 from ugcl._utils.errors import UGCLError
@@ -15,7 +17,7 @@ from ugcl.cli.command import CommaSeparated, Result, argument, command, integer,
 from ugcl.cli.options import data_root, device, method_option, threads
 from ugcl.cli.output import INTERRUPTED, figure, print_table, say
 from ugcl.methods.params import parse_integer
-from ugcl.typing import ScopeName
+from ugcl.typing import Protocol, ScopeName
 
 if TYPE_CHECKING:
     from ugcl.study import Variant
@@ -53,6 +55,11 @@ def _scope(text: str) -> int | str:
     help="number of random splits that each run is scored on (default: 20)",
 )
 @option(
+    "--protocol",
+    type=click.Choice(get_args(Protocol)),
+    help="score by this probe only (default: by both)",
+)
+@option(
     "--against",
     metavar="VARIANT",
     help="instead compare each with this variant, node by node (honest probe)",
@@ -80,6 +87,7 @@ def study(
     preset: str,
     seeds: int,
     splits: int,
+    protocol: Protocol | None,
     against: str | None,
     scopes: int | None,
     tune_scopes: tuple[int | ScopeName, ...] | None,
@@ -104,6 +112,7 @@ def study(
             variants=variants,
             seeds=seeds,
             splits=splits,
+            protocol=protocol,
             command=shlex.join(["ugcl", *sys.argv[1:]]),
             data_root=data_root,
             device=device or "auto",
@@ -124,7 +133,7 @@ def study(
         if scopes is not None or tune_scopes is not None:
             complete = bool(result["seeds"] == seeds)
         else:
-            probes = (None,) if against else studies.protocols_of(method)
+            probes = (None,) if against else plan.protocols
             complete = _complete(result, variants, seeds, probes)
         stopped = stop() and not complete
     if stopped:

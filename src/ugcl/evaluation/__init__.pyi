@@ -8,7 +8,6 @@ from .controls import Candidate as Candidate
 from .controls import FeatureControls as FeatureControls
 from .links import LinkEvaluation as LinkEvaluation
 from .links import evaluate_links as evaluate_links
-from .probe import Protocol as Protocol
 from .probe import Score as Score
 from .probe import check_split as check_split
 from .probe import linear_probe as linear_probe

@@ -17,13 +17,13 @@ from ugcl.data.splits import Split, pool_of, random_kind, selection_split
 from ugcl.evaluation.comparison import load_comparison
 from ugcl.evaluation.control_scores import feature_control_scores
 from ugcl.evaluation.controls import MAX_COLUMNS, FeatureControls
-from ugcl.evaluation.probe import Protocol, Score, check_split, linear_probe
+from ugcl.evaluation.probe import Score, check_split, linear_probe
 from ugcl.evaluation.scorers import Scorer, default_scoring, probe_score, run_scorer
 from ugcl.evaluation.statistics import Estimate, Outcomes
 from ugcl.graph import Graph
 from ugcl.methods.params import check_integer
 from ugcl.runs import Run
-from ugcl.typing import Embeddings, Scoring, SplitKind
+from ugcl.typing import Embeddings, Protocol, Scoring, SplitKind
 
 logger = logging.getLogger(__name__)
 

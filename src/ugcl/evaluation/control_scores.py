@@ -25,7 +25,8 @@ from ugcl.data import splits as splits_module
 from ugcl.data.cache import user_cache
 from ugcl.data.splits import Split, resplits
 from ugcl.evaluation.controls import FEATURE_CONTROLS, Candidate, FeatureControls
-from ugcl.evaluation.probe import Protocol, Score, linear_probe
+from ugcl.evaluation.probe import Score, linear_probe
+from ugcl.typing import Protocol
 
 logger = logging.getLogger(__name__)
 

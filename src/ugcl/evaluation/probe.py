@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,8 @@ from ugcl._utils.linalg import dense_rows
 from ugcl._utils.random import torch_generator
 from ugcl._utils.suggest import unknown
 from ugcl.data.splits import Split
-from ugcl.typing import Embeddings, LabelArray, NodeIndices
+from ugcl.typing import Embeddings, LabelArray, NodeIndices, Protocol
 
-Protocol = Literal["honest", "paper"]
 BoolArray = npt.NDArray[np.bool_]
 
 INVERSE_REGULARISATION = tuple(10.0**k for k in np.arange(-3, 5.5, 0.5))

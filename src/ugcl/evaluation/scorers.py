@@ -11,10 +11,10 @@ import numpy as np
 
 from ugcl.data.splits import Split
 from ugcl.engine import Fitted, fit
-from ugcl.evaluation.probe import Protocol, Score, linear_probe, predicted_score
+from ugcl.evaluation.probe import Score, linear_probe, predicted_score
 from ugcl.graph import Graph
 from ugcl.runs import Run
-from ugcl.typing import Embeddings, Scoring
+from ugcl.typing import Embeddings, Protocol, Scoring
 
 logger = logging.getLogger(__name__)
 

@@ -63,9 +63,7 @@ class MultiScopeSettings(SSLSettings):
         minimum=0,
     )
     block_columns: int = integer("columns of each block of z and its powers", 1)
-    raw_columns: int = integer(
-        "columns of each block of features, X and its larger powers A^k X; 0: none", 0
-    )
+    raw_columns: int = integer("columns of each block of features, X, A X and A^2 X; 0: none", 0)
     structure_columns: int = integer("columns of the structural block; 0: none", 0)
     block_weights: BlockWeights = choice(
         "weigh blocks by their split-half reliability, or equally", get_args(BlockWeights)

@@ -1,5 +1,4 @@
 from .accuracy import accuracy_study as accuracy_study
-from .accuracy import protocols_of as protocols_of
 from .paired import paired_study as paired_study
 from .plan import Plan as Plan
 from .published import published_accuracy as published_accuracy

@@ -15,7 +15,6 @@ from ugcl._utils.provenance import source_commit
 from ugcl._utils.results import check_fields, read_result
 from ugcl.data import split_of
 from ugcl.evaluation import evaluate_run
-from ugcl.methods import get_method
 from ugcl.runs import Run
 from ugcl.study.plan import Plan
 from ugcl.study.published import published_accuracy
@@ -27,15 +26,10 @@ logger = logging.getLogger(__name__)
 ROW_FIELDS = ("variant", "seed", "protocol", "settings", "fingerprint", "splits")
 
 
-def protocols_of(method: str) -> tuple[Scoring, ...]:
-    """Return the protocols that score a method's runs: both probes, or its own predictions."""
-    return ("predictions",) if get_method(method).supervised else ("honest", "paper")
-
-
 def accuracy_study(plan: Plan) -> dict[str, Any]:
     """Train the runs of a plan and score each by each protocol, on one split and on many."""
     check_writable(plan.out)
-    header = plan.header
+    header, protocols = plan.header, plan.protocols
     stored = read_result(plan.out, header, fields=("commands", "rows"), row_fields=ROW_FIELDS)
     rows: list[dict[str, Any]] = stored["rows"] if stored else []
     result = {
@@ -60,7 +54,7 @@ def accuracy_study(plan: Plan) -> dict[str, Any]:
         for row in scored:
             check_fields(plan.out, row, expected)
         done = {row["protocol"] for row in scored}
-        missing = [protocol for protocol in protocols_of(plan.method) if protocol not in done]
+        missing = [protocol for protocol in protocols if protocol not in done]
         run = plan.train(variant, seed, prepared) if missing else None
         for protocol in missing:
             if run is None or plan.should_stop():

@@ -13,6 +13,7 @@ from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Method, get_method, met
 from ugcl.runs import Prepared, Run, open_run, prepare, train_run
 from ugcl.runs.config import graph_name
 from ugcl.study.variant import Variant
+from ugcl.typing import Protocol, Scoring
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Plan:
         variants: presets, with settings that differ from them.
         seeds: number of training seeds, from 0.
         splits: number of random splits that each run is scored on.
+        protocol: the only probe that scores the runs; None for both.
         command: the command line that makes the result, recorded in it.
         data_root: the folder of raw data sets.
         device: where to compute.
@@ -42,6 +44,7 @@ class Plan:
     variants: Sequence[Variant] = (Variant(DEFAULT_PRESET, {}),)
     seeds: int = 5
     splits: int = 20
+    protocol: Protocol | None = None
     command: str = ""
     data_root: str | None = None
     device: str = "auto"
@@ -53,6 +56,18 @@ class Plan:
     def known_method(self) -> Method:
         """The method."""
         return get_method(self.method)
+
+    @property
+    def protocols(self) -> tuple[Scoring, ...]:
+        """The protocols that score the runs: the probes, or a method's own predictions."""
+        if self.known_method.supervised:
+            if self.protocol is not None:
+                raise UGCLError(
+                    f"{self.known_method.name} is scored by its own predictions: leave out "
+                    "`protocol`"
+                )
+            return ("predictions",)
+        return ("honest", "paper") if self.protocol is None else (self.protocol,)
 
     @property
     def header(self) -> dict[str, str]:

@@ -176,8 +176,8 @@ class MultiScopeModel(SSLModel):
         features, settings = self.scaled(graph), self.settings
         hidden = torch.cat(list(self._hidden(sampled_rows(features), device)))
         self.centre.copy_(hidden.mean(dim=0))
-        hidden = hidden.sub_(self.centre).cpu().numpy()
-        self.directions.copy_(_tensor(leading_directions(hidden, self.directions.shape[1])))
+        centred = hidden.sub_(self.centre).cpu().numpy()
+        self.directions.copy_(_tensor(leading_directions(centred, self.directions.shape[1])))
         raw = super().scaled(graph) if settings.encoder == "gcn" else features
         if settings.raw_columns:
             columns = self.raw_directions.shape[1]
@@ -215,7 +215,7 @@ class MultiScopeModel(SSLModel):
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
             rows = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
             blocks.append(own * rows)
-            powers = settings.powers[1:]
+            powers = settings.powers[:2]
             blocks += [around * unit_rows(each) for each in _powers(adjacency, rows, powers)]
         if settings.structure_columns:
             blocks.append(structural * self._structure(graph.adjacency))
