@@ -158,17 +158,18 @@ class MultiScopeModel(SSLModel):
             return self._held_out_loss()
         return float(self.held_out_losses[self._epoch // INTERVAL])
 
-    def converged(self, epoch: int) -> bool:
+    def converged(self, epoch: int, tolerance: float | None = None) -> bool:
         """Return whether the second half of training did little for the held-out nodes.
 
         Training ends at the first epoch t at which the loss of held-out nodes has fallen since t/2
         by less than `tolerance` of its fall since the start.
         """
-        if not self.settings.tolerance or epoch % INTERVAL or epoch < MIN_EPOCHS:
+        tolerance = self.settings.tolerance if tolerance is None else tolerance
+        if not tolerance or epoch % INTERVAL or epoch < MIN_EPOCHS:
             return False
         now, losses = epoch // INTERVAL, self.held_out_losses.cpu().numpy()
         middle = losses[now // 2] if now % 2 == 0 else losses[now // 2 : now // 2 + 2].mean()
-        return bool(middle - losses[now] < self.settings.tolerance * (losses[0] - losses[now]))
+        return bool(middle - losses[now] < tolerance * (losses[0] - losses[now]))
 
     @torch.no_grad()
     def on_fit_end(self, graph: Graph, device: Device) -> None:
@@ -192,9 +193,13 @@ class MultiScopeModel(SSLModel):
             self.weights.copy_(torch.tensor(reliability.weights(1 / graph.num_nodes)))
         self.trained_on.fill_(_key(graph.adjacency))
 
-    @torch.no_grad()
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
-        """Return the embeddings of all nodes: weighted blocks side by side.
+        """Return the embeddings of all nodes: weighted blocks side by side."""
+        return torch.cat(list(self.blocks(graph, device).values()), dim=1).numpy()
+
+    @torch.no_grad()
+    def blocks(self, graph: Graph, device: Device) -> dict[str, Tensor]:
+        """Return the blocks of the embeddings by name: "z", "A z", ..., "X", "A X", "structure".
 
         z is learned from features and neighbourhoods, and has the weights of both as factors.
         Blocks have rows of norm 1, but that of the features themselves, where the norm of a row may
@@ -207,19 +212,21 @@ class MultiScopeModel(SSLModel):
         )
         parts = self._hidden(features, device)
         hidden = torch.cat([(part - self.centre) @ self.directions for part in parts])
-        blocks = [own * around * unit_rows(hidden)]
-        blocks += [around * unit_rows(rows) for rows in _powers(adjacency, hidden, settings.powers)]
+        blocks = {"z": own * around * unit_rows(hidden)}
+        for power, rows in _powers(adjacency, hidden, settings.powers):
+            blocks[f"{power} z"] = around * unit_rows(rows)
         if not isinstance(self.readout_scope, Power):
-            blocks.append(around * unit_rows(self.readout_scope.on(adjacency)(hidden)))
+            rows = self.readout_scope.on(adjacency)(hidden)
+            blocks[f"{settings.readout_scope} z"] = around * unit_rows(rows)
         if settings.raw_columns:
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
             rows = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
-            blocks.append(own * rows)
-            powers = settings.powers[:2]
-            blocks += [around * unit_rows(each) for each in _powers(adjacency, rows, powers)]
+            blocks["X"] = own * rows
+            for power, product in _powers(adjacency, rows, settings.powers[:2]):
+                blocks[f"{power} X"] = around * unit_rows(product)
         if settings.structure_columns:
-            blocks.append(structural * self._structure(graph.adjacency))
-        return torch.cat([block.cpu() for block in blocks], dim=1).numpy()
+            blocks["structure"] = structural * self._structure(graph.adjacency)
+        return {name: block.cpu() for name, block in blocks.items()}
 
     def _structure(self, adjacency: CSRMatrix) -> Tensor:
         """Return the structural block; zeros for a graph that the model was not trained on."""
@@ -240,14 +247,16 @@ class MultiScopeModel(SSLModel):
         self.train(training)
 
 
-def _powers(adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]) -> Iterator[Tensor]:
-    """Yield `A^k H` for each of the ascending powers k."""
+def _powers(
+    adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]
+) -> Iterator[tuple[str, Tensor]]:
+    """Yield the name and the product `A^k H` for each of the ascending powers k."""
     previous = 0
     for power in powers:
         for _ in range(power - previous):
             rows = multiply(adjacency.matrix, rows)
         previous = power
-        yield rows
+        yield "A" if power == 1 else f"A^{power}", rows
 
 
 def _key(adjacency: CSRMatrix) -> int:
