@@ -28,14 +28,16 @@ from ugcl.evaluation.classification import random_splits
 from ugcl.methods.models.multiscope import MultiScopeModel
 from ugcl.typing import Embeddings
 
+LEARNED, RAW = ("z", "A z", "A^2 z", "A^5 z"), ("X", "A X", "A^2 X")
+
 READOUTS = {
-    "z": ("z",),
-    "z, A z, A^2 z, A^5 z": ("z", "A z", "A^2 z", "A^5 z"),
-    "and X, A X, A^2 X": ("z", "A z", "A^2 z", "A^5 z", "X", "A X", "A^2 X"),
-    "and structure": ("z", "A z", "A^2 z", "A^5 z", "X", "A X", "A^2 X", "structure"),
-    "without z": ("X", "A X", "A^2 X", "structure"),
+    "z": LEARNED[:1],
+    "z and powers": LEARNED,
+    "and features": LEARNED + RAW,
+    "and structure: all": (*LEARNED, *RAW, "structure"),
+    "all but z": (*RAW, "structure"),
 }
-"""Blocks of the embedding that are scored together; the last but one is the embedding."""
+"""Blocks of the embedding that are scored together."""
 
 
 def accuracies(embeddings: Embeddings, graph: Graph, splits: int) -> list[float]:

@@ -8,37 +8,29 @@ Without arguments it prints all tables. A test checks that the pages contain the
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
 from itertools import product
-from statistics import fmean, stdev
+from statistics import fmean
 
-from collect import RESULTS, Record, find_record, read_records
+import gain_tables
+from cells import (
+    Rows,
+    best_control,
+    gain_over_control,
+    interval,
+    load,
+    mean_of,
+    mean_of_control,
+    mean_std,
+    scored_controls,
+    short_gain,
+    summary,
+    variants,
+)
+from collect import Record, find_record
 from ugcl.data import DATASETS
 from ugcl.evaluation import CONTROLS
 from ugcl.methods import METHODS
-
-Rows = Iterator[Iterable[str]]
-"""The rows of a table, its header first."""
-
-
-@cache
-def load(name: str) -> list[Record]:
-    """Return `results/NAME.jsonl`: data sets in catalogue order, methods in registry order.
-
-    Synthetic graphs come last, by name.
-    """
-    graphs, methods = list(DATASETS), list(METHODS)
-
-    def order(record: Record) -> tuple[int, str, int]:
-        graph, method = record.get("graph", ""), record.get("method")
-        return (
-            graphs.index(graph) if graph in graphs else len(graphs),
-            graph,
-            methods.index(method) if method in methods else 0,
-        )
-
-    return sorted(read_records(RESULTS / f"{name}.jsonl"), key=order)
 
 
 def bench(name: str) -> Record:
@@ -69,22 +61,7 @@ def families() -> Rows:
         yield f"`{record['family']}`", f"`{record['feature_scaling']}`", *cells
 
 
-# README.md, docs/results
-
-
-def overview() -> Rows:
-    """Accuracy and end-to-end time of `fast` on each data set."""
-    yield "data set", "end-to-end time", "UGCL `fast`", "best control", "gain over control, 95 % CI"
-    seconds = bench("cold_start")["seconds"]
-    for study in load("accuracy"):
-        row = summary(study, "fast", "honest")
-        yield (
-            study["graph"],
-            f"{seconds[study['graph']]['cold_start']:.0f} s",
-            mean_std(row["accuracy_mean"]),
-            best_control(row),
-            gain_over_control(row),
-        )
+# docs/results
 
 
 def one_split() -> Rows:
@@ -523,80 +500,15 @@ def decay() -> Rows:
         yield "", "", "", "λⁿ", *(f"{row['bound'][n]:.3f}" for n in shown)
 
 
-# Cells
-
-
-def variants(study: Record) -> list[str]:
-    """Return the variants of a study in the order in which they ran."""
-    return list(dict.fromkeys(row["variant"] for row in study["summary"]))
-
-
-def summary(study: Record, variant: str, protocol: str) -> Record:
-    """Return a row of a study's summary."""
-    row = find_record(study["summary"], variant=variant, protocol=protocol)
-    assert row is not None, (study["name"], variant, protocol)
-    return row
-
-
-def scored_controls() -> list[str]:
-    """Return the controls that some study has scored."""
-    scored = {
-        name for study in load("accuracy") for row in study["summary"] for name in row["controls"]
-    }
-    return [control for control in CONTROLS if control in scored]
-
-
-def mean_of_control(scores: dict[str, list[float]], control: str) -> str:
-    """Format the mean score of a control, if there is one."""
-    return f"{scores[control][0]:.1f}" if control in scores else "-"
-
-
-def _best(row: Record) -> str:
-    """Return the name of the control with the highest mean over many splits."""
-    means: dict[str, list[float]] = row["controls_mean"]
-    return max(means, key=lambda control: means[control][0])
-
-
-def best_control(row: Record) -> str:
-    """Format the mean and the name of the best control."""
-    return f"{row['controls_mean'][_best(row)][0]:.1f} ({_best(row)})"
-
-
-def gain_over_control(row: Record) -> str:
-    """Format the gain over the best control."""
-    return interval(row["differences"][_best(row)])
-
-
-def interval(difference: Record, digits: int = 1) -> str:
-    """Format a difference and its 95 % confidence interval, bold if that excludes zero."""
-    mean, low, high = (f"{v:+.{digits}f}" for v in (difference["mean"], *difference["ci95"]))
-    return _bold_if_significant(f"{mean} [{low}, {high}]", difference)
-
-
-def short_gain(difference: Record) -> str:
-    """Format a difference, bold if its 95 % confidence interval excludes zero."""
-    return _bold_if_significant(f"{difference['mean']:+.1f}", difference)
-
-
-def _bold_if_significant(text: str, difference: Record) -> str:
-    low, high = difference["ci95"]
-    return f"**{text}**" if low > 0 or high < 0 else text
-
-
-def mean_std(pair: tuple[float, float | None] | None) -> str:
-    """Format a mean and its standard deviation, either of which may be missing."""
-    if pair is None:
-        return "-"
-    return f"{pair[0]:.1f}" if pair[1] is None else f"{pair[0]:.1f} ± {pair[1]:.1f}"
-
-
-def mean_of(values: list[float]) -> str:
-    """Format the mean and the standard deviation of values."""
-    return mean_std((fmean(values), stdev(values) if len(values) > 1 else None))
-
-
 PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
-    "README.md": (overview,),
+    "README.md": (gain_tables.overview,),
+    "docs/does-training-pay.md": (
+        gain_tables.gains,
+        gain_tables.task_gains,
+        gain_tables.parts,
+        gain_tables.ingredients,
+        gain_tables.stopping,
+    ),
     "docs/guide.md": (families,),
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
