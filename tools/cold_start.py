@@ -20,10 +20,11 @@ from typing import Any
 
 from collect import RESULTS, put_record
 from ugcl.bench import describe_machine
+from ugcl.methods import DEFAULT_METHOD
 
 
 def main() -> None:
-    """Train each graph once with the default preset and write its times."""
+    """Train each graph once with the default method and write its times."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -31,7 +32,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "bench.jsonl")
     parser.add_argument("--quiet", action="store_true")
     args = parser.parse_args()
-    record: dict[str, Any] = {"name": "cold_start", "machine": describe_machine(), "seconds": {}}
+    record: dict[str, Any] = {
+        **{"name": "cold_start", "method": DEFAULT_METHOD, "machine": describe_machine()},
+        "seconds": {},
+    }
     for graph in args.graphs:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-c", "import sys, ugcl.cli; sys.exit(ugcl.cli.main())"]

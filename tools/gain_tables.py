@@ -11,8 +11,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from cells import (
     Rows,
@@ -28,6 +27,9 @@ from cells import (
 from collect import Record, find_record
 from ugcl.data import DATASETS, FAMILIES
 from ugcl.evaluation import CONTROLS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 METHODS = {"multiscope": "#3e7cb1", "ugcl": "#e07a5f"}
 """The methods of the page and their colours in the figure."""
@@ -188,6 +190,8 @@ def stopping() -> Rows:
 
 def draw() -> Figure:
     """Draw the gain over the best control of each graph with its interval."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, 5.4), layout="constrained")
     axes = figure.subplots()
     names = graphs()

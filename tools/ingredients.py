@@ -25,6 +25,7 @@ from ugcl._utils.provenance import source_commit
 from ugcl.engine import Callback, TrainingState, fit
 from ugcl.evaluation import linear_probe
 from ugcl.evaluation.classification import random_splits
+from ugcl.methods import get_method
 from ugcl.methods.models.multiscope import MultiScopeModel
 from ugcl.typing import Embeddings
 
@@ -35,7 +36,7 @@ READOUTS = {
     "z and powers": LEARNED,
     "and features": LEARNED + RAW,
     "and structure: all": (*LEARNED, *RAW, "structure"),
-    "all but z": (*RAW, "structure"),
+    "without learned blocks": (*RAW, "structure"),
 }
 """Blocks of the embedding that are scored together."""
 
@@ -51,7 +52,7 @@ def accuracies(embeddings: Embeddings, graph: Graph, splits: int) -> list[float]
 
 def readouts(model: MultiScopeModel, graph: Graph) -> Iterator[tuple[str, Embeddings]]:
     """Yield parts of the embedding."""
-    blocks = model.blocks(graph, "cpu")
+    blocks = dict(model.blocks(graph, "cpu"))
     for name, parts in READOUTS.items():
         yield name, torch.cat([blocks[part] for part in parts], dim=1).numpy()
 
@@ -63,7 +64,6 @@ def score_ingredients(graph: Graph, key: Record, splits: int) -> Record:
     assert isinstance(fitted.model, MultiScopeModel)
     return {
         **key,
-        "splits": splits,
         "accuracy": {
             readout: accuracies(embeddings, graph, splits)
             for readout, embeddings in readouts(fitted.model, graph)
@@ -96,7 +96,7 @@ class Snapshots(Callback):
 
 def score_stopping(graph: Graph, key: Record, epochs: list[int], splits: int) -> Record:
     """Train to the last epoch; return the accuracies, the stop and the regret."""
-    tolerance = fit("multiscope", graph, device="cpu", epochs=0).settings.values()["tolerance"]
+    tolerance = get_method("multiscope").resolve("fast", graph, {}).values()["tolerance"]
     snapshots = Snapshots(tolerance, epochs, splits)
     fitted = fit(
         "multiscope",
@@ -111,7 +111,7 @@ def score_stopping(graph: Graph, key: Record, epochs: list[int], splits: int) ->
     stop = max(epochs) if snapshots.stop is None else snapshots.stop
     return {
         **key,
-        **{"splits": splits, "stop": stop},
+        "stop": stop,
         "oracle": max(means, key=means.__getitem__),
         "regret": round(max(means.values()) - means[stop], 3),
         "accuracy": {str(epoch): values for epoch, values in snapshots.accuracy.items()},
@@ -134,16 +134,17 @@ def main() -> None:
     args = parser.parse_args()
     graph = load_graph(args.graph)
     keys: list[Record]
+    fixed = {"splits": args.splits}
     if args.epochs is None:
         out = args.results / "ingredients.jsonl"
         names = args.encoders.split(","), args.losses.split(",")
         keys = [
-            {"graph": args.graph, "encoder": encoder, "loss": loss, "seed": seed}
+            {"graph": args.graph, "encoder": encoder, "loss": loss, "seed": seed, **fixed}
             for encoder, loss, seed in product(*names, range(args.seeds))
         ]
     else:
         out = args.results / "stopping.jsonl"
-        keys = [{"graph": args.graph, "seed": seed} for seed in range(args.seeds)]
+        keys = [{"graph": args.graph, "seed": seed, **fixed} for seed in range(args.seeds)]
     for key in keys:
         if find_record(read_records(out), **key) is not None:
             continue

@@ -122,10 +122,10 @@ def test_canonical_agreement_equals_the_eigenvalue_problem(
 ) -> None:
     one, two = (random_rows(size, width, seed + i) for i, width in enumerate(widths))
     two[:, 0] += one[:, 0] + 3
-    order = numpy_generator("reliability", seed).permutation(size)
+    order = numpy_generator("reliability nodes", seed).permutation(size)
     parts = [order[: size // 2], order[size // 2 :]]
     expected = slow_agreement(one, two, parts)
-    assert canonical_agreement(one, two, seed) == pytest.approx(expected, abs=1e-5)
+    assert canonical_agreement(one, two, seed=seed) == pytest.approx(expected, abs=1e-5)
 
 
 @given(scale=st.floats(1e-2, 1e2), seed=SEEDS)
@@ -207,7 +207,7 @@ def test_halves_are_about_equal_and_random() -> None:
 
 def test_weights_are_square_roots_and_the_largest_is_1() -> None:
     assert Reliability(0.04, 0.16, 0.0).weights() == pytest.approx((0.5, 1, 0))
-    assert Reliability(0.04, 0.16, 0.0).weights(0.01) == pytest.approx((0.5, 1, 0.25))
+    assert Reliability(0.04, 0.16, 0.0).weights(2000) == pytest.approx((0.5, 1, 0.25))
     assert Reliability(0.3, 0.3, 0.3).weights() == (1, 1, 1)
     assert Reliability(0.0, 0.0, 0.0).weights() == (1, 1, 1)
 
@@ -228,7 +228,7 @@ def test_weights_keep_the_order(values: tuple[float, float, float]) -> None:
     [
         ("features-only", "features", None),
         ("structure-only", "structure", None),
-        ("heterophilous", "neighbourhoods", "structure"),
+        ("heterophilous", None, "structure"),
         ("homophilous", None, "features"),
         ("noise-features", "structure", "features"),
         ("hub-dominated", "structure", "features"),
@@ -319,6 +319,24 @@ def test_edges_that_cannot_be_divided_count_as_much_as_features() -> None:
     assert values.weights() == (1, 1, 1)
 
 
+def test_a_single_feature_cannot_be_divided_and_counts_as_much_as_neighbourhoods() -> None:
+    graph = make_graph(300, seed=1)
+    values = split_half_reliability(
+        graph.adjacency, np.asarray(graph.features.sum(axis=1))[:, None]
+    )
+    assert values.features == values.neighbourhoods
+
+
+@pytest.mark.parametrize("width", [2, 3, 9, 30])
+def test_a_class_in_every_column_is_reliable_whatever_their_number(width: int) -> None:
+    """Also non-negative ones, whose single columns have no direction; as many correlations as in
+    the neighbourhoods are compared."""
+    graph = make_graph(400, seed=1)
+    assert graph.labels is not None
+    signal = (graph.labels == 0)[:, None] + 0.3 * np.abs(random_rows(400, width))
+    assert split_half_reliability(graph.adjacency, signal.astype(np.float32)).features > 0.05
+
+
 def test_constant_features_are_not_reliable() -> None:
     graph = make_graph(60)
     features = np.tile(np.float32([0.1, 0.7, 0.3, 0.2]), (60, 1))
@@ -342,9 +360,7 @@ def test_no_matrix_of_all_pairs_is_stored() -> None:
 
 def score(graph: Graph, scaling: str, seed: int = 0) -> float:
     features = scale_features(graph.features, scaling)
-    values = split_half_reliability(
-        graph.adjacency, features, seed, structure=False, agreement=debiased_cka
-    )
+    values = split_half_reliability(graph.adjacency, features, seed, structure=False, measure="cka")
     return sum(values)
 
 

@@ -41,6 +41,7 @@ Purpose = Literal[
     "probe",  # initial weights of the authors' probe
     "pseudo-labels",  # clusters, a criterion of n
     "reliability",  # two halves of features and edges
+    "reliability nodes",  # sampled ones, and their two halves
     "report clusters",
     "report nodes",
     "resplit",

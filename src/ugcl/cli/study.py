@@ -102,6 +102,8 @@ def study(
     instead = {"--against": against, "--scopes": scopes, "--tune-scopes": tune_scopes}
     if len(chosen := [name for name, value in instead.items() if value is not None]) > 1:
         raise UGCLError(f"{chosen[0]} and {chosen[1]} are two different studies: leave out one")
+    if chosen and protocol is not None:
+        raise UGCLError(f"{chosen[0]} scores by the honest probe: leave out --protocol")
     variants = studies.Variant.parse_list(preset, method)
     with StopOnSignal() as stop:
         plan = studies.Plan(

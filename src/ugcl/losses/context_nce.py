@@ -109,7 +109,7 @@ def plain_context_nce(
 
 
 def same_node(nodes: Tensor, context_nodes: Tensor, rows: slice) -> Tensor:
-    """Return which of all 2S rows are no negatives of these rows, a mask; the context is none."""
+    """Return a mask of the rows, of all 2S, that the sum leaves out for each of these rows."""
     everything = torch.cat([nodes, context_nodes])
     same = nodes[rows, None] == everything
     same |= context_nodes[rows, None] == everything
@@ -125,7 +125,7 @@ class _ContextNCE(torch.autograd.Function):
 
     dL/dz_i = sum_j P_ij y_j / (S t) + (as one of the y),    dL/dy_j = sum_i P_ij z_i / (S t).
 
-    Strips have at least D rows, which are as many numbers as z and c.
+    Strips have at least D rows: a strip of similarities then has as many entries as z and c.
     """
 
     @staticmethod

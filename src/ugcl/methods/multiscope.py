@@ -10,8 +10,8 @@ beside them, each block weighted by its split-half reliability (`ugcl.views.reli
 What it takes from whom: the contextual scope from UGCL (Zheng et al., 2022), an encoder without
 edges and neighbours as positives from SIGNA (2025) and Graph-MLP (Hu et al., 2021), masked features
 from GRACE (Zhu et al., 2020), blocks of powers from SIGN (Frasca et al., 2020), the structural
-block from NetMF (Qiu et al., 2018). Nothing in it is chosen with labels, and one setting is used
-for all graphs.
+block from NetMF (Qiu et al., 2018). One setting, chosen on the paper's data sets, is used for all
+graphs; what depends on the graph is chosen without labels.
 """
 
 from __future__ import annotations

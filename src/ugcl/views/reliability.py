@@ -20,16 +20,15 @@ Hotelling (1936) for canonical correlations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import fmean
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.random import numpy_generator
-from ugcl.typing import CSRMatrix, Features, FeatureScaling
+from ugcl.typing import CSRMatrix, Features, FeatureScaling, NodeIndices
 from ugcl.views.directions import MAX_ROWS, leading_directions
 from ugcl.views.scaling import is_counts, scale_features
 from ugcl.views.structure import structural_embedding
@@ -61,22 +60,26 @@ class Reliability(NamedTuple):
     neighbourhoods: float
     structure: float
 
-    def weights(self, least: float = 0.0) -> Reliability:
+    def weights(self, num_nodes: int | None = None) -> Reliability:
         """Return factors of blocks of unit rows: square roots of reliability, the largest 1.
 
         Inner products of weighted blocks then add up in proportion to the reliabilities.
 
         Args:
-            least: what a smaller reliability is replaced by; that of few nodes is uncertain.
+            num_nodes: the number of nodes; reliabilities below the standard error of that of noise
+                are replaced by it. None to keep all.
         """
+        least = 0.0
+        if num_nodes is not None:
+            least = float(1 / np.sqrt(CORRELATIONS * min(num_nodes, MAX_ROWS)))
         values = [max(value, least) for value in self]
         if max(values) == 0:
             return Reliability(1.0, 1.0, 1.0)
         return Reliability(*(float(np.sqrt(value / max(values))) for value in values))
 
 
-def canonical_agreement(one: Rows, two: Rows, seed: int = 0) -> float:
-    """Return the mean of the leading canonical correlations of two descriptions of the same nodes.
+def canonical_agreement(one: Rows, two: Rows, count: int = CORRELATIONS, seed: int = 0) -> float:
+    """Return the mean of the largest canonical correlations of two descriptions of the same nodes.
 
     Directions are found on one half of the nodes and correlated on the other, and vice versa, so
     that independent descriptions have 0 on average, whatever their widths. It is 0 where it is not
@@ -84,11 +87,11 @@ def canonical_agreement(one: Rows, two: Rows, seed: int = 0) -> float:
     """
     if one.shape[0] < 4:
         return 0.0
-    order = numpy_generator("reliability", seed).permutation(one.shape[0])[:MAX_ROWS]
+    order = numpy_generator("reliability nodes", seed).permutation(one.shape[0])
     parts = order[: order.size // 2], order[order.size // 2 :]
     correlations: list[float] = []
     for found, tested in (parts, parts[::-1]):
-        axes = _canonical_axes(one[found], two[found])
+        axes = _canonical_axes(one[found], two[found], count)
         scores = (rows[tested] @ axis for rows, axis in zip((one, two), axes, strict=True))
         first, second = (each - each.mean(axis=0) for each in scores)
         scale = np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)
@@ -96,8 +99,8 @@ def canonical_agreement(one: Rows, two: Rows, seed: int = 0) -> float:
     return fmean(correlations) if correlations else 0.0
 
 
-def _canonical_axes(one: Rows, two: Rows) -> tuple[Float64, Float64]:
-    """Return the directions of the `CORRELATIONS` largest canonical correlations."""
+def _canonical_axes(one: Rows, two: Rows, count: int) -> tuple[Float64, Float64]:
+    """Return the directions of the `count` largest canonical correlations, by ridge CCA."""
     centred = [rows - rows.mean(axis=0, dtype=np.float64) for rows in (one, two)]
     whitening = []
     for rows in centred:
@@ -106,7 +109,7 @@ def _canonical_axes(one: Rows, two: Rows) -> tuple[Float64, Float64]:
         ridge = RIDGE * values.clip(min=0).mean() if values.size else 0.0
         whitening.append(vectors[:, kept] / np.sqrt(values[kept] + ridge))
     left, _, right = np.linalg.svd(whitening[0].T @ (centred[0].T @ centred[1]) @ whitening[1])
-    count = min(CORRELATIONS, len(left), len(right))
+    count = min(count, len(left), len(right))
     return whitening[0] @ left[:, :count], whitening[1] @ right[:count].T
 
 
@@ -116,36 +119,48 @@ def split_half_reliability(
     seed: int = 0,
     *,
     structure: bool = True,
-    agreement: Callable[[Rows, Rows], float] = canonical_agreement,
+    measure: Literal["correlations", "cka"] = "correlations",
 ) -> Reliability:
     """Measure the reliability of features, neighbourhoods and structure.
+
+    At most `MAX_ROWS` nodes are described. A source that cannot be divided, a single feature or
+    too few edges, is taken to be as reliable as another one.
 
     Args:
         adjacency: A, symmetric, without diagonal.
         features: X, scaled.
         seed: seed of the halves.
         structure: whether to measure the structure, the most expensive; 0 where not.
-        agreement: the measure of two descriptions of the same nodes.
+        measure: how the agreement of two halves is measured.
     """
     rng = numpy_generator("reliability", seed)
     order = rng.permutation(features.shape[1])
     halves = np.sort(order[: order.size // 2]), np.sort(order[order.size // 2 :])
-    own = 0.0
+    edges = split_edges(adjacency, rng)
+    count = min(CORRELATIONS, max(halves[0].size, 1))  # the same for all sources
+
+    def agreement(one: Rows, two: Rows) -> float:
+        if measure == "cka":
+            return max(debiased_cka(one, two), 0.0)
+        return max(canonical_agreement(one, two, count, seed), 0.0)
+
+    own = around = structural = None
     if halves[0].size:
         by_column = features.tocsc() if sp.issparse(features) else features
-        one, two = (_described(by_column[:, columns], seed) for columns in halves)
-        own = max(agreement(one, two), 0.0)
-    first, second = split_edges(adjacency, rng)
-    both = (np.diff(first.indptr) > 0) & (np.diff(second.indptr) > 0)
-    if both.sum() < MIN_NODES:
-        return Reliability(own, own, own if structure else 0.0)
-    rows = features @ leading_directions(features, COLUMNS, seed)
-    around = [_unit(half @ rows)[both] for half in (first, second)]
-    edges = 0.0
-    if structure:
-        parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in (first, second))
-        edges = agreement(*(_unit(part)[both] for part in parts))
-    return Reliability(own, max(agreement(*around), 0.0), max(edges, 0.0))
+        nodes = _sampled(np.arange(adjacency.shape[0]), seed)
+        own = agreement(*(_described(by_column[:, half], nodes, seed) for half in halves))
+    both = np.flatnonzero(np.minimum(*(np.diff(half.indptr) for half in edges)))
+    if both.size >= MIN_NODES:
+        nodes = _sampled(both, seed)
+        rows = features @ leading_directions(features, COLUMNS, seed)
+        around = agreement(*(_unit(half[nodes] @ rows) for half in edges))
+        if structure:
+            parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in edges)
+            structural = agreement(*(_unit(part[nodes]) for part in parts))
+    own = (around or 0.0) if own is None else own
+    around = own if around is None else around
+    structural = (own if structure else 0.0) if structural is None else structural
+    return Reliability(own, around, structural)
 
 
 def auto_scaling(adjacency: CSRMatrix, features: Features, seed: int = 0) -> FeatureScaling:
@@ -160,7 +175,7 @@ def auto_scaling(adjacency: CSRMatrix, features: Features, seed: int = 0) -> Fea
     for scaling in (others, "l2"):
         scaled = scale_features(features, scaling)
         scores[scaling] = sum(
-            split_half_reliability(adjacency, scaled, seed, structure=False, agreement=debiased_cka)
+            split_half_reliability(adjacency, scaled, seed, structure=False, measure="cka")
         )
     return max(scores, key=lambda scaling: scores[scaling])
 
@@ -195,8 +210,19 @@ def _hsic(one: Float64, two: Float64) -> float:
     return float(total + norms[0].sum() * norms[1].sum() / ((count - 1) * (count - 2)))
 
 
-def _described(columns: Features, seed: int) -> Rows:
-    return _unit(columns @ leading_directions(columns, COLUMNS, seed))
+def _sampled(nodes: NodeIndices, seed: int) -> NodeIndices:
+    """Return the nodes, or `MAX_ROWS` of them at random."""
+    if nodes.size <= MAX_ROWS:
+        return nodes
+    rng = numpy_generator("reliability nodes", seed, 1)
+    return np.sort(rng.choice(nodes, MAX_ROWS, replace=False))
+
+
+def _described(columns: Features, nodes: NodeIndices, seed: int) -> Rows:
+    """Describe nodes by the leading directions of columns; a single column keeps its lengths."""
+    directions = leading_directions(columns, COLUMNS, seed)
+    rows = (columns.tocsr() if sp.issparse(columns) else columns)[nodes] @ directions
+    return _unit(rows) if rows.shape[1] > 1 else rows
 
 
 def _symmetric(upper: sp.coo_array, part: npt.NDArray[np.bool_]) -> CSRMatrix:

@@ -190,16 +190,23 @@ class MultiScopeModel(SSLModel):
             reliability = split_half_reliability(
                 graph.adjacency, raw, self.seed, structure=with_structure
             )
-            self.weights.copy_(torch.tensor(reliability.weights(1 / graph.num_nodes)))
+            self.weights.copy_(torch.tensor(reliability.weights(graph.num_nodes)))
         self.trained_on.fill_(_key(graph.adjacency))
 
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
         """Return the embeddings of all nodes: weighted blocks side by side."""
-        return torch.cat(list(self.blocks(graph, device).values()), dim=1).numpy()
+        blocks = list(self.blocks(graph, device))
+        embeddings = torch.empty(graph.num_nodes, sum(block.shape[1] for _, block in blocks))
+        column = 0
+        while blocks:  # each is freed once it is copied
+            block = blocks.pop(0)[1]
+            embeddings[:, column : column + block.shape[1]] = block
+            column += block.shape[1]
+        return embeddings.numpy()
 
     @torch.no_grad()
-    def blocks(self, graph: Graph, device: Device) -> dict[str, Tensor]:
-        """Return the blocks of the embeddings by name: "z", "A z", ..., "X", "A X", "structure".
+    def blocks(self, graph: Graph, device: Device) -> Iterator[tuple[str, Tensor]]:
+        """Yield the blocks of the embeddings by name: "z", "A z", ..., "X", "A X", "structure".
 
         z is learned from features and neighbourhoods, and has the weights of both as factors.
         Blocks have rows of norm 1, but that of the features themselves, where the norm of a row may
@@ -212,21 +219,20 @@ class MultiScopeModel(SSLModel):
         )
         parts = self._hidden(features, device)
         hidden = torch.cat([(part - self.centre) @ self.directions for part in parts])
-        blocks = {"z": own * around * unit_rows(hidden)}
+        yield "z", (own * around * unit_rows(hidden)).cpu()
         for power, rows in _powers(adjacency, hidden, settings.powers):
-            blocks[f"{power} z"] = around * unit_rows(rows)
+            yield f"{power} z", (around * unit_rows(rows)).cpu()
         if not isinstance(self.readout_scope, Power):
             rows = self.readout_scope.on(adjacency)(hidden)
-            blocks[f"{settings.readout_scope} z"] = around * unit_rows(rows)
+            yield f"{settings.readout_scope} z", (around * unit_rows(rows)).cpu()
         if settings.raw_columns:
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
-            rows = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
-            blocks["X"] = own * rows
-            for power, product in _powers(adjacency, rows, settings.powers[:2]):
-                blocks[f"{power} X"] = around * unit_rows(product)
+            hidden = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
+            yield "X", (own * hidden).cpu()
+            for power, rows in _powers(adjacency, hidden, settings.powers[:2]):
+                yield f"{power} X", (around * unit_rows(rows)).cpu()
         if settings.structure_columns:
-            blocks["structure"] = structural * self._structure(graph.adjacency)
-        return {name: block.cpu() for name, block in blocks.items()}
+            yield "structure", structural * self._structure(graph.adjacency)
 
     def _structure(self, adjacency: CSRMatrix) -> Tensor:
         """Return the structural block; zeros for a graph that the model was not trained on."""
