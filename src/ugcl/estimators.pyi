@@ -104,7 +104,7 @@ class MultiScope(Embedder):
             'auto'.
         readout_scope: scope of the embeddings H + A^n H. An integer of at least 0, 'component',
             'graph' or 'auto'.
-        hidden: width D' of the encoder, and so of the embeddings. An integer of at least 1.
+        hidden: width D' of the encoder. An integer of at least 1.
         self_loops: weight of the self-loops in the normalised adjacency. A number of at least
             0.
         feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,

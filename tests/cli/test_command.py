@@ -110,6 +110,10 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
             ["study", "citeseer", "--out", "x.json", "--against", "fast", "--scopes", "3"],
             "--against and --scopes are two different studies: leave out one",
         ),
+        (
+            ["study", "citeseer", "--out", "x", "--against", "fast", "--protocol", "paper"],
+            "--against scores by the honest probe: leave out --protocol",
+        ),
     ],
 )
 def test_other_mistakes_get_one_sentence(

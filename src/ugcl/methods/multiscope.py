@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 class MultiScopeSettings(SSLSettings):
     """Settings of the multi-scope method."""
 
+    hidden: int = integer("width D' of the encoder", 1)
     encoder: FeatureEncoder = choice(
         "PReLU(X W) of a node's own features, two such layers, X W without activation, or smoothed "
         "features as in a GCN",
