@@ -31,8 +31,9 @@ METHOD, SETTINGS = "ugcl.method", "ugcl.settings"
 class MethodCommand(Command):
     """A command with the settings of one method as options, which the callback gets by name.
 
-    The method is that of `--method`, of the stored run with `--config` or `--resume`, or `ugcl`.
-    Help shows all settings of a method that is named, and the common ones of `ugcl` otherwise.
+    The method is that of `--method`, of the stored run with `--config` or `--resume`, or the
+    default. Help shows all settings of a method that is named, and the common ones of the default
+    otherwise.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
