@@ -218,6 +218,7 @@ def test_every_task_prints_its_table_and_json(
     assert "AUC" in printed.out
     assert "Hits@10" in printed.out
     assert "trained is level with " in printed.out
+    assert f"\nmultiscope ({tmp_path / 'run'}) " in printed.out
     assert ugcl("evaluate", tmp_path / "run", "--task", "links", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert {"auc", "average_precision", "hits", "controls", "differences"} <= set(found)
