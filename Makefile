@@ -1,4 +1,4 @@
-# make demo       train on CiteSeer, which is part of the package, and evaluate the run
+# make demo       train on CiteSeer by multiscope and by UGCL; compare both with the controls
 # make test       run all tests, on all cores
 # make test-fast  run the tests that are not marked slow
 # make check      everything that CI runs: lint, wheel, test
@@ -17,16 +17,18 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal
 .PHONY: demo test test-fast check bench lint wheel format clean
 
 demo: $(INSTALLED)
-	@rm -rf runs/demo
+	@rm -rf runs/demo runs/demo-ugcl
 	@$(BIN)/ugcl train citeseer --out runs/demo
 	@echo
-	@$(BIN)/ugcl evaluate runs/demo
+	@$(BIN)/ugcl train citeseer --method ugcl --out runs/demo-ugcl
 	@echo
-	@echo "The run is in runs/demo: row i of embeddings.npy is node i of nodes.parquet."
+	@$(BIN)/ugcl evaluate runs/demo --against runs/demo-ugcl
+	@echo
+	@echo "The runs are folders: row i of embeddings.npy is node i of nodes.parquet."
 	@echo "Next:"
 	@echo "  $(BIN)/ugcl report runs/demo --out page.html"
-	@echo "  $(BIN)/ugcl train citeseer --out runs/wide --scope 10 --hidden 2048"
-	@echo "  $(BIN)/ugcl evaluate runs/wide --against runs/demo --splits 20"
+	@echo "  $(BIN)/ugcl evaluate runs/demo --against runs/demo-ugcl --splits 20"
+	@echo "  $(BIN)/ugcl train --edges edges.csv --features features.csv --out runs/mine"
 
 test: $(INSTALLED)
 	$(PYTEST)

@@ -46,7 +46,7 @@ def main() -> None:
     for note in graph.notes:
         print(f"  {note}")
 
-    embeddings = ugcl.UGCL(hidden=64, epochs=args.epochs).fit_embed(graph)
+    embeddings = ugcl.Embedder(hidden=64, epochs=args.epochs).fit_embed(graph)
 
     table = pd.DataFrame(embeddings, index=pd.Index(graph.ids, name="id")).add_prefix("e")
     table.to_parquet(args.out)

@@ -21,9 +21,9 @@ RESULTS = ("config.toml", "model.safetensors", "embeddings.npy", "nodes.parquet"
 def trained_run(
     graph: Path | str | GraphFiles, out: Path, params: Mapping[str, Any], **arguments: Any
 ) -> Run:
-    """Prepare and train a run; the arguments are those of `prepare`."""
+    """Prepare and train a run, of UGCL by default; the arguments are those of `prepare`."""
     source = str(graph) if isinstance(graph, Path) else graph
-    prepared = prepare(source, params=params, **arguments)
+    prepared = prepare(source, **{"method": "ugcl", "params": params, **arguments})
     run = open_run(out, prepared)
     train_run(run, prepared)
     return run

@@ -111,8 +111,10 @@ def test_pages_have_the_commands_of_tuned_scopes() -> None:
 
 
 def todays_command(recorded: str) -> str:
-    """Return a recorded command with today's options: renamed ones, lists between commas."""
+    """Return a recorded command with today's options: renamed ones, lists, the method by name."""
     renamed = recorded.replace(" --settings ", " --preset ")
+    if " --method " not in renamed:
+        renamed = re.sub(r"^(ugcl study \S+)", r"\1 --method ugcl", renamed)
     lists = r" (--(?:preset|tune-scopes)) ((?:[^\s-]\S*\s+)*[^\s-]\S*)"
     return re.sub(lists, lambda found: f" {found[1]} {','.join(found[2].split())}", renamed)
 

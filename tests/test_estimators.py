@@ -17,7 +17,17 @@ from sklearn.utils import estimator_html_repr
 
 import ugcl
 from conftest import make_graph
-from ugcl import DGI, GRACE, UGCL, Classifier, Embedder, GCNClassifier, Graph, UGCLError
+from ugcl import (
+    DGI,
+    GRACE,
+    UGCL,
+    Classifier,
+    Embedder,
+    GCNClassifier,
+    Graph,
+    MultiScope,
+    UGCLError,
+)
 from ugcl._utils.linalg import dense_rows
 from ugcl.engine import Callback, TrainingState
 from ugcl.estimators import ESTIMATORS
@@ -179,8 +189,9 @@ def test_a_fitted_estimator_can_be_pickled(name: str, graph: Graph) -> None:
     np.testing.assert_array_equal(*[dense_rows(each.embed(graph)) for each in (copy, estimator)])
 
 
-def test_ugcl_is_the_default_method_and_fast_the_default_preset(graph: Graph) -> None:
-    assert Embedder(epochs=0).fit(graph).settings_ == UGCL("fast", epochs=0).fit(graph).settings_
+def test_multiscope_is_the_default_method_and_fast_the_default_preset(graph: Graph) -> None:
+    named = MultiScope("fast", epochs=0).fit(graph)
+    assert Embedder(epochs=0).fit(graph).settings_ == named.settings_
 
 
 def test_fitting_leaves_the_parameters_and_sets_the_attributes(graph: Graph) -> None:

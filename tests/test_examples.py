@@ -63,10 +63,10 @@ def test_an_example_scores_its_embeddings(name: str, run: Run) -> None:
 
 
 def test_own_csv_writes_a_table_with_ids(run: Run, tmp_path: Path) -> None:
-    assert run("own_csv")[-1] == "wrote 300 nodes with 64 columns to embeddings.parquet"
+    assert run("own_csv")[-1] == "wrote 300 nodes with 420 columns to embeddings.parquet"
     table = pd.read_parquet(tmp_path / "embeddings.parquet")
     assert list(table.index) == [f"person-{i}" for i in range(300)]
-    assert list(table.columns) == [f"e{i}" for i in range(64)]
+    assert list(table.columns) == [f"e{i}" for i in range(420)]
     assert [path.name for path in tmp_path.iterdir()] == ["embeddings.parquet"]
 
 

@@ -27,6 +27,7 @@ from ugcl import (
     Embedder,
     GCNClassifier,
     Graph,
+    MultiScope,
     NodeTransformer,
     RawFeatures,
     SmoothedFeatures,
@@ -177,10 +178,10 @@ def test_the_fitted_estimator_is_an_attribute_and_a_copy(named: Graph) -> None:
     assert third.estimator_.embed(named).shape == (60, 8)
 
 
-def test_the_default_estimator_is_ugcl(named: Graph) -> None:
+def test_the_default_estimator_is_multiscope(named: Graph) -> None:
     with counted_fits() as fits:
         NodeTransformer(named).set_params(estimator=None).fit(words(named))
-    assert [type(fit) for fit in fits] == [UGCL]
+    assert [type(fit) for fit in fits] == [MultiScope]
     with pytest.raises(ValueError, match="Invalid parameter 'scope'"):
         NodeTransformer(named).set_params(scope=3)
 
@@ -249,5 +250,5 @@ def test_what_is_no_graph_and_what_learns_from_labels_is_refused(graph: Graph) -
         with pytest.raises(UGCLError, match="gcn learns from labels"):
             NodeTransformer(graph, estimator).fit([0])
     for strange in ("grace", GRACE, LogisticRegression()):
-        with pytest.raises(UGCLError, match="must be an estimator of ugcl, for example UGCL"):
+        with pytest.raises(UGCLError, match="must be an estimator of ugcl, for example GRACE"):
             NodeTransformer(graph, strange).fit([0])

@@ -1,6 +1,6 @@
 """Measure the end-to-end time of `ugcl train`: a new process with empty caches.
 
-    UGCL_DATA=DIR python tools/cold_start.py GRAPH [GRAPH ...]
+    UGCL_DATA=DIR python tools/cold_start.py [--method METHOD] GRAPH [GRAPH ...]
 
 The raw files must exist, as downloads are not measured. Writes the record `cold_start` of
 results/bench.jsonl.
@@ -29,19 +29,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("graphs", nargs="+")
+    parser.add_argument("--method", default=DEFAULT_METHOD)
     parser.add_argument("--out", type=Path, default=RESULTS / "bench.jsonl")
     parser.add_argument("--quiet", action="store_true")
     args = parser.parse_args()
-    record: dict[str, Any] = {
-        **{"name": "cold_start", "method": DEFAULT_METHOD, "machine": describe_machine()},
-        "seconds": {},
-    }
+    record: dict[str, Any] = {"name": "cold_start", "method": args.method, "seconds": {}}
+    record["machine"] = describe_machine()
     for graph in args.graphs:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-c", "import sys, ugcl.cli; sys.exit(ugcl.cli.main())"]
             started = time.perf_counter()
             subprocess.run(
-                [*command, "train", graph, "--out", f"{folder}/run"],
+                [*command, "train", graph, "--method", args.method, "--out", f"{folder}/run"],
                 check=True,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL if args.quiet else None,

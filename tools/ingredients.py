@@ -29,7 +29,7 @@ from ugcl.methods import get_method
 from ugcl.methods.models.multiscope import MultiScopeModel
 from ugcl.typing import Embeddings
 
-LEARNED, RAW = ("z", "A z", "A^2 z", "A^5 z"), ("X", "A X", "A^2 X")
+LEARNED, RAW = ("z", "A z", "A^2 z", "A^10 z"), ("X", "A^2 X", "A^10 X")
 
 READOUTS = {
     "z": LEARNED[:1],

@@ -124,8 +124,8 @@ class MultiScope(Embedder):
         tolerance: stop when the loss of held-out nodes has fallen since half the epochs by less
             than this fraction of its whole fall; 0: never. A number of at least 0.
         block_columns: columns of each block of z and its powers. An integer of at least 1.
-        raw_columns: columns of each block of features, X, A X and A^2 X; 0: none. An integer of
-            at least 0.
+        raw_columns: columns of each block of features, X and its larger powers A^k X; 0: none.
+            An integer of at least 0.
         structure_columns: columns of the structural block; 0: none. An integer of at least 0.
         block_weights: weigh blocks by their split-half reliability, or equally. One of
             reliability, equal.

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ugcl._utils.errors import UGCLError
-from ugcl.estimators import UGCL, Embedder
+from ugcl.estimators import Embedder, MultiScope
 from ugcl.graph import Graph
 from ugcl.methods import get_method
 
@@ -38,7 +38,8 @@ class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Args:
         graph: the graph, whose ids (0 to N - 1 where it has none) `transform` takes.
-        estimator: an unsupervised estimator, for example `ugcl.GRACE()`; by default `ugcl.UGCL()`.
+        estimator: an unsupervised estimator, for example `ugcl.GRACE()`; by default
+            `ugcl.MultiScope()`.
 
     Attributes:
         estimator_: the fitted estimator.
@@ -65,10 +66,10 @@ class NodeTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             raise UGCLError(
                 f"NodeTransformer takes a Graph, not {type(self.graph).__name__}: see read_graph"
             )
-        estimator = UGCL() if self.estimator is None else self.estimator
+        estimator = MultiScope() if self.estimator is None else self.estimator
         if not isinstance(estimator, Embedder):
             raise UGCLError(
-                f"`estimator` must be an estimator of ugcl, for example UGCL(), not {estimator!r}"
+                f"`estimator` must be an estimator of ugcl, for example GRACE(), not {estimator!r}"
             )
         if (method := get_method(estimator.method)).supervised:
             raise UGCLError(

@@ -30,7 +30,7 @@ def test_measures_a_step(saved: str, caplog: pytest.LogCaptureFixture) -> None:
 
 def test_command_prints_the_measurements(saved: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--hidden", "16", "--sample", "30", "--negatives", "5", "--no-naive", "--json"]
-    assert main(["bench", "step", saved, "--preset", "fast", *arguments]) == 0
+    assert main(["bench", "step", saved, "--method", "ugcl", *arguments]) == 0
     result = json.loads(capsys.readouterr().out)
     assert {"mm_seconds", "step_mm", "loss_mm", "naive_mm", "peak_bytes"} <= set(result)
     assert result["naive_mm"] is None

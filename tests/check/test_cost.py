@@ -13,22 +13,27 @@ from ugcl.methods import TrainingSettings
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("nodes", [None, 100_000])
-def test_estimated_memory_is_near_the_measured(nodes: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "nodes"),
+    [("ugcl", None), ("ugcl", 100_000), ("multiscope", None), ("multiscope", 10_000)],
+)
+def test_estimated_memory_is_near_the_measured(
+    method: str, nodes: int | None, tmp_path: Path
+) -> None:
     """A graph whose parameters are large, and one whose embeddings are."""
     name = "citeseer"
     if nodes is not None:
         name = str(tmp_path / "g.npz")
         sbm_graph(nodes=nodes, degree=8, features=32).save(name, compressed=False)
     graph, params = load_graph(name), {"hidden": 256, "scope": 2}
-    settings, _ = resolve_settings("ugcl", graph, "fast", params)
+    settings, _ = resolve_settings(method, graph, "fast", params)
     assert isinstance(settings, TrainingSettings)
     measured = in_fresh_process(
-        "train", graph=name, preset="fast", params=params, threads=1, steps=2, then_embed=True
+        "train", graph=name, method=method, params=params, threads=1, steps=2, then_embed=True
     )["peak_bytes"]
     if measured is None:
         pytest.skip("this system does not tell how much memory a process held")
-    estimate = estimate_cost(graph, "ugcl", settings).memory_bytes
+    estimate = estimate_cost(graph, method, settings).memory_bytes
     assert 0.5 < estimate / measured < 2
 
 

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from conftest import make_graph
 from ugcl import Graph, read_graph
 from ugcl.check import diagnose
+from ugcl.methods import DEFAULT_METHOD
 
 
 def test_describes_a_graph() -> None:
@@ -18,7 +19,7 @@ def test_describes_a_graph() -> None:
     assert found.isolated == (degrees == 0).sum()
     count, membership = sp.csgraph.connected_components(graph.adjacency, directed=False)
     assert (found.components, found.largest) == (count, np.bincount(membership).max())
-    assert found.method == "ugcl"
+    assert found.method == DEFAULT_METHOD
     assert isinstance(found.scope, int)
     assert found.why
     assert found.cost is not None
@@ -42,4 +43,4 @@ def test_graph_without_features_suggests_walks_up_to_a_size(
     graph = read_graph(sp.coo_array(make_graph(60).adjacency))
     assert diagnose(graph).method == "deepwalk"
     monkeypatch.setattr("ugcl.check.diagnosis.MAX_WALK_NODES", 10)
-    assert diagnose(graph).method == "ugcl"
+    assert diagnose(graph).method == DEFAULT_METHOD

@@ -53,13 +53,16 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         ),
         (
             ["train", "citeseer", "--out", "new", "--method", "bgrl", "--preset", "authors"],
-            "there is no preset called 'authors'; there are: fast, paper",
+            "there is no preset called 'authors'; there are: fast, paper (ugcl has 'authors')",
         ),
         (
-            ["train", "citeseer", "--out", "new", "--preset", "quick"],
+            ["train", "citeseer", "--out", "new", "--method", "ugcl", "--preset", "quick"],
             "there are: fast, paper, authors",
         ),
-        (["train", "citeseer", "--out", "new", "--sample", "9999"], "3,327 nodes of this graph"),
+        (
+            ["train", "citeseer", "--out", "new", "--method", "ugcl", "--sample", "9999"],
+            "3,327 nodes of this graph",
+        ),
         (
             ["train", "citeseer", "--out", "new", "--seed", "-1"],
             "--seed must be an integer of at ",
@@ -98,7 +101,7 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["bench", "step"], "Missing argument 'GRAPH'; see ugcl bench step --help"),
         (
             ["bench", "step", "citeseer", "--projector", "8"],
-            "is not a setting of ugcl but of ",
+            "is not a setting of multiscope but of ",
         ),
         (["bench", "memory", "a,,b", "--out", "x"], "graphs must be a comma-separated list, not"),
         (["bench", "memory", "a", "b", "--out", "x"], "items of a list are separated by commas"),

@@ -106,7 +106,7 @@ def test_a_run_does_not_go_on_with_other_labels(
             ["--method", "gcn", "--split", "own", "--split-seed", 1],
             "the graph's own split takes no seed",
         ),
-        (["--split-seed", 3], "--split-seed has no effect, because ugcl learns without labels"),
+        (["--split-seed", 3], "--split-seed has no effect, because multiscope learns without lab"),
         (["--method", "gcn", "--scope", 2], "--scope is not a setting of gcn but of ugcl, "),
         (["--method", "raw", "--hidden", 2], "--hidden is not a setting of raw but of ugcl, "),
     ],
@@ -218,6 +218,7 @@ def test_every_task_prints_its_table_and_json(
     assert "AUC" in printed.out
     assert "Hits@10" in printed.out
     assert "trained is level with " in printed.out
+    assert f"\nmultiscope ({tmp_path / 'run'}) " in printed.out
     assert ugcl("evaluate", tmp_path / "run", "--task", "links", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert {"auc", "average_precision", "hits", "controls", "differences"} <= set(found)

@@ -16,7 +16,7 @@ from conftest import make_graph
 from ugcl import load_graph
 from ugcl.cli import main
 
-SMALL = "--hidden 8 --epochs 2 --scope 2 --sample 30 --negatives 10"
+SMALL = "--hidden 8 --epochs 2 --scope 2 --sample 30"
 
 
 def ugcl(line: str) -> int:
@@ -182,9 +182,9 @@ def test_check_tells_what_was_read_and_what_it_takes(
         "labels: 60 nodes in 3 classes (cat, dog, owl)",
         "components: ",
         "neighbours: ",
-        "suggested: ugcl, scope ",
+        "suggested: multiscope, scope ",
         "memory: about ",
-        "time: about ",
+        "time: at most ",
         "looks wrong: ",
         "saved: g.npz",
         "next: ugcl train g.npz --out runs/mine",
@@ -195,7 +195,7 @@ def test_check_tells_what_was_read_and_what_it_takes(
     found = json.loads(capsys.readouterr().out)
     assert found["nodes"] == 60
     assert found["cost"]["seconds"] > 0
-    assert found["suggested"]["method"] == "ugcl"
+    assert found["suggested"]["method"] == "multiscope"
     assert ugcl(f"check {files}") == 0
     command = capsys.readouterr().out.splitlines()[-1].removeprefix("next: ugcl ")
     assert ugcl(f"{command} {SMALL}") == 0

@@ -16,6 +16,7 @@ import pytest
 from commands import SMALL, fails, ugcl
 from conftest import make_graph
 from ugcl import Graph, fit
+from ugcl.methods import DEFAULT_METHOD
 
 
 def test_training_that_stops_early_says_so(
@@ -43,7 +44,8 @@ def test_a_collapsed_embedding_is_announced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_graph(30, 1).save(tmp_path / "one-feature.npz")
-    assert ugcl("train", tmp_path / "one-feature.npz", "--out", tmp_path / "run", *SMALL) == 0
+    options = ["--method", "ugcl", *SMALL]
+    assert ugcl("train", tmp_path / "one-feature.npz", "--out", tmp_path / "run", *options) == 0
     assert "warning: the embedding has collapsed" in capsys.readouterr().err
 
 
@@ -62,7 +64,7 @@ def test_config_repeats_and_flags_change(run: Path, tmp_path: Path) -> None:
         (["--method", "grace", "--scope", "3"], 3, 0),
         (["--method", "dgi", "--scope", "component", "--readout-scope", "5"], "component", 5),
         (["--method", "bgrl", "--readout-scope", "graph"], 0, "graph"),
-        (["--scope", "component"], "component", "component"),
+        (["--method", "ugcl", "--scope", "component"], "component", "component"),
         (["--scope", "2", "--readout-scope", "4"], 2, 4),
     ],
 )
@@ -78,7 +80,7 @@ def test_scopes_of_any_method_are_used_and_recorded(
     assert ugcl("train", graph_file, "--out", out, *SMALL, *arguments) == 0
     metrics = json.loads((out / "metrics.json").read_text())
     config = tomllib.loads((out / "config.toml").read_text())
-    method = arguments[1] if "--method" in arguments else "ugcl"
+    method = arguments[1] if "--method" in arguments else DEFAULT_METHOD
     scopes = {"scope": scope, "readout_scope": readout_scope}
     for recorded in (metrics, config["settings"]):
         assert {name: recorded[name] for name in scopes} == scopes
@@ -141,7 +143,8 @@ def test_resume_starts_goes_on_and_ends(
 def test_a_process_ended_at_epoch_20_and_resumed(tmp_path: Path, number: signal.Signals) -> None:
     """The real thing: another process, a real signal, the real data set."""
     options = ["--hidden", "64", "--sample", "600", "--epochs", "60", "--threads", "1"]
-    command = [sys.executable, "-m", "ugcl", "train", "citeseer", *options, "--out"]
+    train = ["train", "citeseer", "--method", "ugcl"]
+    command = [sys.executable, "-m", "ugcl", *train, *options, "--out"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     log = tmp_path / "ended/log.jsonl"
     process = subprocess.Popen(

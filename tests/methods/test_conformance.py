@@ -139,7 +139,7 @@ def width_of(embedder: Embedder, graph: Graph) -> int:
         return 8
     blocks = len({0, *settings.powers, settings.readout_scope})
     block = min(settings.block_columns, settings.hidden)
-    raw = max(1, len(settings.powers)) * min(settings.raw_columns, graph.num_features)
+    raw = len({0, *settings.raw_powers}) * min(settings.raw_columns, graph.num_features)
     return blocks * block + raw + settings.structure_columns
 
 

@@ -51,7 +51,7 @@ def test_relative_paths_and_columns_are_remembered(
         ignore=("x3", "x4"),
         directed=True,
     )
-    prepared = prepare(files, params=SMALL)
+    prepared = prepare(files, method="ugcl", params=SMALL)
     config, graph = prepared.config, prepared.graph
     assert graph.num_features == 10
     read = tomllib.loads(config.to_toml())
@@ -84,7 +84,7 @@ def test_moved_or_changed_files_are_errors(files: GraphFiles, tmp_path: Path) ->
 
 @pytest.mark.parametrize("value", ["features = 3", 'colour = "red"', 'directed = "yes"'])
 def test_invalid_table_of_files_is_an_error(files: GraphFiles, tmp_path: Path, value: str) -> None:
-    config = prepare(files, params=SMALL).config
+    config = prepare(files, method="ugcl", params=SMALL).config
     text = config.to_toml().partition("[files]")[0] + f"[files]\n{value}\n"
     (tmp_path / "config.toml").write_text(text)
     with pytest.raises(UGCLError, match=r"files has|is not the config.toml"):
@@ -154,7 +154,7 @@ def test_a_run_as_a_frame(files: GraphFiles, tmp_path: Path) -> None:
 
 
 def test_load_run_wants_a_finished_run(files: GraphFiles, tmp_path: Path) -> None:
-    open_run(tmp_path / "run", prepare(files, params=SMALL))
+    open_run(tmp_path / "run", prepare(files, method="ugcl", params=SMALL))
     with pytest.raises(UGCLError, match="is not finished"):
         ugcl.load_run(tmp_path / "run")
     with pytest.raises(UGCLError, match="is not a run folder"):

@@ -22,7 +22,7 @@ trained = partial(trained_run, params=SMALL)
 
 
 def prepared_run(file: Path, **params: Any) -> Prepared:
-    return prepare(str(file), params=SMALL | params)
+    return prepare(str(file), method="ugcl", params=SMALL | params)
 
 
 def test_held_out_edges_are_not_seen_in_training(large_file: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ trained = partial(trained_run, params=SMALL)
 
 
 def prepared_run(file: Path, **params: Any) -> Prepared:
-    return prepare(str(file), params=SMALL | params)
+    return prepare(str(file), method="ugcl", params=SMALL | params)
 
 
 class StopAt(Callback):
@@ -171,7 +171,9 @@ def test_a_graph_that_cannot_be_trained_leaves_no_folder(tmp_path: Path) -> None
 
 
 def test_threads_and_device_are_part_of_what_is_resumed(graph_file: Path, tmp_path: Path) -> None:
-    one, other = (prepare(str(graph_file), params=SMALL, threads=count) for count in (1, 2))
+    one, other = (
+        prepare(str(graph_file), method="ugcl", params=SMALL, threads=count) for count in (1, 2)
+    )
     open_run(tmp_path / "run", one)
     with pytest.raises(UGCLError, match="cannot be resumed with threads 2 instead of 1"):
         open_run(tmp_path / "run", other, resume=True)

@@ -188,6 +188,15 @@ def test_the_nearest_come_in_order_with_their_values(
         np.testing.assert_allclose(values[node], ranked, rtol=1e-5, atol=1e-5)
 
 
+def test_some_nodes_have_the_rows_that_they_have_among_all() -> None:
+    given_matrix, coefficients = looped(random_graph(3), 1.0), coefficients_of(("heat", 2.0))
+    some = np.array([len(random_graph(3)) - 1, 0])
+    nodes, values = top_k_diffusion(given_matrix, coefficients, 5)
+    some_nodes, some_values = top_k_diffusion(given_matrix, coefficients, 5, sources=some)
+    np.testing.assert_array_equal(some_nodes, nodes[some])
+    np.testing.assert_array_equal(some_values, values[some])
+
+
 def slow_walks(adjacency: Any, coefficients: np.ndarray, tolerance: float) -> np.ndarray:
     """f(W) with entries dropped after each step, as the module's docstring has it, node by node.
 

@@ -102,7 +102,7 @@ def test_a_run_records_the_choice_and_repeats_it(
 ) -> None:
     graph = sbm(0.8, 6, 200)
     graph.save(tmp_path / "g.npz")
-    small = ["--hidden", "8", "--epochs", "2"]
+    small = ["--method", "ugcl", "--hidden", "8", "--epochs", "2"]
     first, second, third = (str(tmp_path / name) for name in ("a", "b", "c"))
     assert main(["train", str(tmp_path / "g.npz"), "--out", first, *small, "--scope", "auto"]) == 0
     metrics = json.loads((tmp_path / "a/metrics.json").read_text())

@@ -19,7 +19,7 @@ TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
 
 
 def plan(graph_file: Path, tmp_path: Path, **fields: Any) -> Plan:
-    small: dict[str, Any] = {"variants": [TINY], "seeds": 2, "splits": 3}
+    small: dict[str, Any] = {"method": "ugcl", "variants": [TINY], "seeds": 2, "splits": 3}
     return Plan(str(graph_file), tmp_path / "result.json", tmp_path / "runs", **small | fields)
 
 
@@ -105,7 +105,7 @@ def test_other_settings_and_other_files_are_errors(
     with pytest.raises(UGCLError, match=r"fingerprint .* instead of"):
         study(graph_file, tmp_path)
     with pytest.raises(UGCLError, match=r"graph '.*small\.npz' instead of 'citeseer'"):
-        accuracy_study(Plan("citeseer", tmp_path / "result.json", tmp_path / "runs"))
+        accuracy_study(Plan("citeseer", tmp_path / "result.json", tmp_path / "runs", "ugcl"))
     for text in ("[]", "{}", '{"rows": [{}]}'):
         (tmp_path / "result.json").write_text(text)
         with pytest.raises(UGCLError, match="is not a result of this command"):

@@ -19,7 +19,7 @@ TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
 
 
 def plan(graph_file: Path, tmp_path: Path, **fields: Any) -> Plan:
-    small: dict[str, Any] = {"variants": [TINY], "seeds": 2, "splits": 3}
+    small: dict[str, Any] = {"method": "ugcl", "variants": [TINY], "seeds": 2, "splits": 3}
     return Plan(str(graph_file), tmp_path / "scopes.json", tmp_path / "runs", **small | fields)
 
 

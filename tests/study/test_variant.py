@@ -8,9 +8,9 @@ from ugcl.study import Variant
 
 def test_parse() -> None:
     assert str(Variant.parse("fast")) == "fast"
-    parsed = Variant.parse("authors:hidden=64, self-loops=1,negatives=all")
+    parsed = Variant.parse("authors:hidden=64, self-loops=1,negatives=all", "ugcl")
     assert parsed == Variant("authors", {"hidden": 64, "self_loops": 1.0, "negatives": "all"})
-    assert Variant.parse(str(parsed)) == parsed
+    assert Variant.parse(str(parsed), "ugcl") == parsed
     for text, complaint in (
         ("quick", "no preset called 'quick'"),
         ("fast:hiden=3", "did you mean 'hidden'"),
@@ -22,6 +22,7 @@ def test_parse() -> None:
 
 
 def test_parse_a_list() -> None:
-    parsed = Variant.parse_list("fast, authors:hidden=64,epochs=9,paper:scope=2,fast:lr=1")
+    text = "fast, authors:hidden=64,epochs=9,paper:scope=2,fast:lr=1"
+    parsed = Variant.parse_list(text, "ugcl")
     listed = ["fast", "authors:hidden=64,epochs=9", "paper:scope=2", "fast:lr=1.0"]
     assert [str(variant) for variant in parsed] == listed

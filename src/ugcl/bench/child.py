@@ -108,6 +108,7 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
                 measured["step_seconds"] = seconds(trainer.step)
         del trainer
         if request["then_embed"]:
+            model.on_fit_end(graph, "cpu")
             model.embed(graph, "cpu")
     else:
         loaded = _resident_bytes()

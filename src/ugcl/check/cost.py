@@ -10,16 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from ugcl.check import multiscope
 from ugcl.engine import Trainer, keep_memory
 from ugcl.graph import Graph
 from ugcl.methods import TrainingSettings
+from ugcl.methods.multiscope import MultiScopeSettings
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
 
 PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 3
-"""Copies in memory of the parameters (with gradients and Adam's two moments), of S x D' arrays in a
-step, of the embeddings and of the graph; the third is also the ratio of the time of embedding to
-that of its sparse products. Measured; a test compares the estimate with training."""
+"""Copies in memory of an encoder's weights (with gradients and Adam's two moments), of S x D'
+arrays in a step, of the embeddings and of the graph; the third is also the ratio of the time of
+embedding to that of its sparse products. Measured; a test compares the estimate with training."""
 
 STEPS = 3
 """Steps that are timed, after one that is not."""
@@ -54,27 +56,42 @@ class Cost:
 
 
 def estimate_cost(graph: Graph, method: str, settings: TrainingSettings) -> Cost:
-    """Estimate the cost of UGCL, or of a method with the same shapes, on this machine's CPU.
+    """Estimate the cost of UGCL, multiscope, or a method with the shapes of UGCL, on the CPU.
 
     Memory is `GRAPH` times the graph, plus the larger of a training step and the embedding. Time is
     extrapolated from a few steps and one sparse product.
     """
-    values = settings.values()
-    width = int(values["hidden"])
-    sample = values.get("sample", "all")
-    sample = graph.num_nodes if sample == "all" else int(sample)
-    parameters = 2 * graph.num_features * width
-    training = PARAMETERS * parameters + STEP_ARRAYS * sample * width
-    embedding = EMBEDDING * graph.num_nodes * width
-    memory = int(GRAPH * _num_bytes(graph) + 4 * max(training, embedding))
+    memory = int(GRAPH * _num_bytes(graph) + 4 * _num_floats(graph, settings))
     cost = Cost(memory, available_memory(), None, None)
     if not cost.fits:
         return cost
     step = _step_seconds(graph, method, settings)
+    total = settings.epochs * step + _embed_seconds(graph, settings)
+    return Cost(memory, cost.available_bytes, total, step)
+
+
+def _num_floats(graph: Graph, settings: TrainingSettings) -> float:
+    """Return the floats that training and embedding hold at most at a time."""
+    values = settings.values()
+    width = int(values["hidden"])
+    sample = values.get("sample", "all")
+    sample = graph.num_nodes if sample == "all" else int(sample)
+    parameters, arrays = PARAMETERS * graph.num_features * width, STEP_ARRAYS * sample * width
+    if isinstance(settings, MultiScopeSettings):  # the allocator keeps what training has freed
+        return parameters + arrays + multiscope.num_floats(graph, settings)
+    return max(2 * parameters + arrays, EMBEDDING * graph.num_nodes * width)
+
+
+def _embed_seconds(graph: Graph, settings: TrainingSettings) -> float:
+    """Return the time of the embeddings, from that of a sparse product."""
+    column = _product_seconds(graph) / BLOCK
+    if isinstance(settings, MultiScopeSettings):
+        products = EMBEDDING * column * multiscope.num_products(graph, settings)
+        return products + multiscope.structure_seconds(graph, settings, column)
+    values = settings.values()
     scope = values.get("readout_scope", 0)
-    columns = graph.num_features + width * (scope if isinstance(scope, int) else 1)
-    embed_seconds = EMBEDDING * _product_seconds(graph) * columns / BLOCK
-    return Cost(memory, cost.available_bytes, settings.epochs * step + embed_seconds, step)
+    powers = int(values["hidden"]) * (scope if isinstance(scope, int) else 1)
+    return EMBEDDING * column * (graph.num_features + powers)
 
 
 def _step_seconds(graph: Graph, method: str, settings: TrainingSettings) -> float:

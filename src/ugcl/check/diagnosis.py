@@ -23,7 +23,7 @@ MAX_WALK_NODES = 50_000
 
 WALKS = (
     "there are no features, and on edges alone random walks were as good as ugcl or better; they "
-    "cannot embed nodes that come later, which the method ugcl can"
+    "cannot embed nodes that come later, which ugcl and multiscope can"
 )
 
 DEFAULT = "the default, with one setting for all graphs"

@@ -8,13 +8,14 @@ from typing import Any
 import rich_click as click
 
 from ugcl import bench as benchmarks
+from ugcl import methods
 from ugcl.cli.command import CommaSeparated, Group, Result, argument, command, integer, option
 from ugcl.cli.options import data_root, use_threads
 from ugcl.cli.output import print_table
 from ugcl.cli.settings import MethodCommand, given
 
-STEP_EXAMPLE = "ugcl bench step citeseer --preset authors --hidden 1024"
-MULTISCOPE_EXAMPLE = "ugcl bench step cora --method multiscope"
+STEP_EXAMPLE = "ugcl bench step citeseer --hidden 512"
+UGCL_EXAMPLE = "ugcl bench step citeseer --method ugcl --preset authors --hidden 1024"
 
 bench = Group("bench", help="Measure time and memory.", examples=(STEP_EXAMPLE,))
 
@@ -28,13 +29,13 @@ threads = option(
 )
 
 
-@command("step", group=bench, cls=MethodCommand, examples=(STEP_EXAMPLE, MULTISCOPE_EXAMPLE))
+@command("step", group=bench, cls=MethodCommand, examples=(STEP_EXAMPLE, UGCL_EXAMPLE))
 @graph_name
 @option(
     "--method",
-    type=click.Choice(("ugcl", "multiscope")),
-    default="ugcl",
-    help="the method (default: ugcl)",
+    type=click.Choice(("multiscope", "ugcl")),
+    default=methods.DEFAULT_METHOD,
+    help=f"the method (default: {methods.DEFAULT_METHOD})",
 )
 @option(
     "--preset",
@@ -48,7 +49,7 @@ threads = option(
 def step(
     graph: str, method: str, preset: str, no_naive: bool, data_root: str | None, **params: Any
 ) -> Result:
-    """Measure a training step of UGCL or multiscope, its parts and its memory."""
+    """Measure a training step of multiscope or UGCL, its parts and its memory."""
     if method == "multiscope":
         measured = benchmarks.bench_multiscope(
             graph, preset, params=given(params), data_root=data_root

@@ -116,9 +116,11 @@ def evaluate(
     _check_task(task, of_task)
     trained = runs.Run.open(run)
     config = trained.config
+    second = None if against is None else runs.Run.open(against)
+    other = None if second is None else f"{second.config.method} ({against})"
     use_threads(threads or config.threads)
     where: dict[str, Any] = {
-        "against": None if against is None else runs.Run.open(against),
+        "against": second,
         **_sources(config, replace(graph, name=moved_to)),
         "data_root": data_root,
         "device": device,
@@ -126,18 +128,18 @@ def evaluate(
     seed = of_task["task_seed"] or 0
     if task == "links":
         links = evaluation.evaluate_links(trained, seed=seed, **where)
-        return Result(links.to_json(), lambda: scores.print_links(links, config, against))
+        return Result(links.to_json(), lambda: scores.print_links(links, config, other))
     if task == "clusters":
         starts = {} if of_task["starts"] is None else {"starts": of_task["starts"]}
         clusters = evaluation.evaluate_clusters(trained, seed=seed, **starts, **where)
-        return Result(clusters.to_json(), lambda: scores.print_clusters(clusters, config, against))
+        return Result(clusters.to_json(), lambda: scores.print_clusters(clusters, config, other))
     options = {name: of_task[name] for name in ("protocol", "split", "split_seed", "splits")}
     full_width = bool(of_task["full_width"])
     classes = evaluation.evaluate_run(trained, full_width=full_width, **options, **where)
     published = study.published_accuracy(config.method, config.graph)
     return Result(
         {**classes.to_json(), "published": published},
-        lambda: scores.print_classes(classes, config, against, published),
+        lambda: scores.print_classes(classes, config, other, published),
     )
 
 

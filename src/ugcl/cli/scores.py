@@ -149,7 +149,8 @@ def _verdict(evaluation: Evaluation, config: RunConfig, against: str | None) -> 
     words = f"{_subject(config)} is {side} its best control ({CONTROLS[name]}) here"
     if evaluation.other is None:
         return words
-    return f"{words}, and {_side(mine - evaluation.other.accuracy)} {against}"
+    other = _side(mine - evaluation.other.accuracy)
+    return f"{words}\n{_subject(config)} is {other} {against} here"
 
 
 def _side(gain: float, remark: str = "") -> str:

@@ -32,23 +32,19 @@ class MethodCommand(Command):
     """A command with the settings of one method as options, which the callback gets by name.
 
     The method is that of `--method`, of the stored run with `--config` or `--resume`, or the
-    default. Help shows all settings of a method that is named, and the common ones otherwise.
+    default. Help shows all settings of a method that is named, and the common ones of the default
+    otherwise.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments with the options of the method that they name."""
-        named = _value_of(args, "--method") or self._default_method()
+        named = _value_of(args, "--method")
         method = _stored_method(args) if named is None else methods.get_method(named)
         preset = _value_of(args, "--preset") or methods.DEFAULT_PRESET
         fixed = all(param.name != "method" for param in self.params)
         ctx.meta[METHOD] = method.name
         ctx.meta[SETTINGS] = _options(method, preset, args, all_shown=fixed or named is not None)
         return super().parse_args(ctx, args)
-
-    def _default_method(self) -> str | None:
-        """Return the default of the command's own `--method`, if it has one."""
-        default = next((param.default for param in self.params if param.name == "method"), None)
-        return default if isinstance(default, str) else None
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters of the command and the settings of the method."""

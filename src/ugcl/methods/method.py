@@ -118,7 +118,11 @@ class Method:
         """Return the preset of that name, or raise an error that lists the presets."""
         if name in self.presets:
             return self.presets[name]
-        raise UGCLError(unknown("preset", name, self.presets))
+        from ugcl.methods.registry import METHODS
+
+        other = next((method.name for method in METHODS.values() if name in method.presets), "")
+        hint = f" ({other} has '{name}')" if other else ""
+        raise UGCLError(unknown("preset", name, self.presets) + hint)
 
     def new_model(self, shape: Shape, settings: Settings, seed: int) -> Model:
         """Create the untrained model."""

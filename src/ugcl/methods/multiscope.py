@@ -64,7 +64,9 @@ class MultiScopeSettings(SSLSettings):
         minimum=0,
     )
     block_columns: int = integer("columns of each block of z and its powers", 1)
-    raw_columns: int = integer("columns of each block of features, X, A X and A^2 X; 0: none", 0)
+    raw_columns: int = integer(
+        "columns of each block of features, X and its larger powers A^k X; 0: none", 0
+    )
     structure_columns: int = integer("columns of the structural block; 0: none", 0)
     block_weights: BlockWeights = choice(
         "weigh blocks by their split-half reliability, or equally", get_args(BlockWeights)
@@ -94,6 +96,11 @@ class MultiScopeSettings(SSLSettings):
         if not isinstance(largest, int):
             return (1, 2)
         return tuple(sorted({n for n in (1, 2, largest) if 0 < n <= largest}))
+
+    @property
+    def raw_powers(self) -> tuple[int, ...]:
+        """The powers with which features are read out, apart from 0: all but the smallest."""
+        return self.powers[1:]
 
     def adapted_to(self, graph: Graph, params: frozenset[str]) -> MultiScopeSettings:
         """Reduce the sample of a preset to what the graph has."""

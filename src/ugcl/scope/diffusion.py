@@ -88,6 +88,7 @@ def top_k_diffusion(
     *,
     power: float = 0.5,
     tolerance: float | None = None,
+    sources: npt.NDArray[np.int64] | None = None,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Return for each node i the k nodes j with the largest `d_i^p f(W)_ij d_j^-p`, and the values.
 
@@ -97,19 +98,21 @@ def top_k_diffusion(
         k: number of nodes.
         power: p, 1/2 for the normalised adjacency and 1 for `A D^-1`.
         tolerance: as for `diffusion`.
+        sources: the nodes i; by default all.
 
     Returns:
-        Two N x min(k, N) arrays, values descending, filled up with zeros.
+        Two arrays, a row for each node i and min(k, N) columns, values descending, filled up with
+        zeros.
     """
-    size = adjacency.shape[0]
-    count = min(k, size)
+    sources = np.arange(adjacency.shape[0]) if sources is None else sources
+    size, count = sources.size, min(k, adjacency.shape[0])
     degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     nodes = np.zeros((size, count), dtype=np.int32)
     values = np.zeros((size, count), dtype=np.float32)
     weights = np.where(degree > 0, degree, 1) ** power
     tolerance = TOLERANCE / k if tolerance is None else tolerance
-    for block, matrix in _diffusion_rows(adjacency, degree, coefficients, tolerance):
-        matrix.data *= np.repeat(weights[block], np.diff(matrix.indptr))
+    for block, matrix in _diffusion_rows(adjacency, degree, coefficients, tolerance, sources):
+        matrix.data *= np.repeat(weights[sources[block]], np.diff(matrix.indptr))
         matrix.data /= weights[matrix.indices]
         rows, ranks, entries = _largest(matrix, count)
         nodes[block][rows, ranks] = matrix.indices[entries]
@@ -122,9 +125,10 @@ def _diffusion_rows(
     degree: npt.NDArray[np.float64],
     coefficients: Coefficients,
     tolerance: float,
+    sources: npt.NDArray[np.int64],
 ) -> Iterator[tuple[slice, CSRMatrix]]:
-    """Yield blocks of rows of `f(W)`."""
-    size, tails = adjacency.shape[0], _tails(coefficients)
+    """Yield blocks of those rows of `f(W)`."""
+    size, tails = sources.size, _tails(coefficients)
     inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
     walk = sp.csr_array(sp.diags_array(inverse) @ adjacency, dtype=np.float32)
     weight = np.median(adjacency.data) if adjacency.nnz else 1.0
@@ -133,9 +137,9 @@ def _diffusion_rows(
     step = max(BLOCK, size // BLOCK)
     for start in range(0, size, step):
         block = slice(start, min(start + step, size))
-        shape = block.stop - start, size
-        nodes = np.arange(shape[0])
-        current = sp.csr_array((scale[block], (nodes, nodes + start)), shape)
+        shape = block.stop - start, adjacency.shape[0]
+        nodes, scales = np.arange(shape[0]), scale[sources[block]]
+        current = sp.csr_array((scales, (nodes, sources[block])), shape)
         terms = [(np.float32(coefficients[0]) * current.data, nodes, current.indices)]
         for coefficient, tail in zip(coefficients[1:], tails[1:], strict=True):
             current = current @ walk
@@ -146,7 +150,7 @@ def _diffusion_rows(
             rows = np.repeat(nodes, np.diff(current.indptr))
             terms.append((np.float32(coefficient) * current.data, rows, current.indices))
         values, rows, columns = (np.concatenate(part) for part in zip(*terms, strict=True))
-        yield block, sp.csr_array((values / scale[block][rows], (rows, columns)), shape)
+        yield block, sp.csr_array((values / scales[rows], (rows, columns)), shape)
 
 
 def _select_entries(matrix: CSRMatrix, mask: npt.NDArray[np.bool_]) -> CSRMatrix:

@@ -1,4 +1,4 @@
-"""Variants: a preset with some settings changed, such as `fast:sampling=ball,scope=3`."""
+"""Variants: a preset with some settings changed, such as `fast:scope=3,temperature=0.2`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Variant:
             if not equals:
                 raise UGCLError(
                     f"'{pair}' in '{text}' is not a setting: write it as NAME=VALUE, for example "
-                    "fast:sampling=ball,temperature=0.2"
+                    "fast:scope=3,temperature=0.2"
                 )
             if name not in declared:
                 raise UGCLError(unknown("setting", name, declared))

@@ -33,7 +33,7 @@ SMALL: dict[str, Any] = {
     **{"epochs": 3, "lr": 0.01, "hidden": 8, "sample": 30, "scope": 2, "readout_scope": 3},
     **{"block_columns": 5, "raw_columns": 4, "structure_columns": 3},
 }
-WIDTHS = {"z": 5, "A": 5, "A^2": 5, "A^3": 5, "raw": 4, "A X": 4, "A^2 X": 4, "structure": 3}
+WIDTHS = {"z": 5, "A": 5, "A^2": 5, "A^3": 5, "raw": 4, "A^2 X": 4, "A^3 X": 4, "structure": 3}
 """Blocks with the settings of SMALL."""
 
 
@@ -110,7 +110,7 @@ def expected_blocks(model: MultiScopeModel, graph: Graph) -> dict[str, np.ndarra
         blocks[name] = around * unit(np.linalg.matrix_power(a, n) @ rows)
     raw = x @ model.raw_directions.double().numpy()
     blocks["raw"] = own * raw
-    for n, name in ((1, "A X"), (2, "A^2 X")):
+    for n, name in ((2, "A^2 X"), (3, "A^3 X")):
         blocks[name] = around * unit(np.linalg.matrix_power(a, n) @ raw)
     return blocks
 
@@ -413,7 +413,7 @@ def test_rows_of_blocks_are_as_long_as_their_weights(graph: Graph, weights: str)
     }
     own, around, structural = expected
     np.testing.assert_allclose(lengths["z"], own * around, atol=1e-5)
-    for name in ("A", "A^2", "A^3", "A X", "A^2 X"):
+    for name in ("A", "A^2", "A^3", "A^2 X", "A^3 X"):
         np.testing.assert_allclose(lengths[name], around, atol=1e-5)
     assert np.sqrt((lengths["raw"] ** 2).mean()) == pytest.approx(own, abs=1e-5)
     connected = np.diff(graph.adjacency.indptr) > 0
@@ -477,7 +477,7 @@ def test_edges_of_nodes_that_arrive_later_are_used(graph: Graph) -> None:
     for name in ("z", "raw", "structure"):
         np.testing.assert_allclose(after[name], before[name], atol=1e-6)
     expected = expected_blocks(model, linked)
-    for name in ("A", "A^2", "A^3", "A X", "A^2 X"):
+    for name in ("A", "A^2", "A^3", "A^2 X", "A^3 X"):
         assert np.abs(after[name][40] - before[name][40]).max() > 1e-2
         np.testing.assert_allclose(after[name], expected[name], atol=2e-5)
 
@@ -507,7 +507,7 @@ def test_the_preset_has_at_most_1024_columns(features: int) -> None:
     settings = fitted.settings
     assert isinstance(settings, MultiScopeSettings)
     blocks = (1 + len(settings.powers)) * min(settings.block_columns, settings.hidden)
-    raw = 3 * min(settings.raw_columns, features)
+    raw = (1 + len(settings.raw_powers)) * min(settings.raw_columns, features)
     width = blocks + raw + settings.structure_columns
     embeddings = fitted.embed(graph)
     assert embeddings.shape == (60, width)
@@ -519,10 +519,10 @@ def test_the_preset_has_at_most_1024_columns(features: int) -> None:
     ("params", "width"),
     [
         ({"readout_scope": 0}, 5 + 4 + 3),
-        ({"readout_scope": 1}, 2 * 5 + 2 * 4 + 3),
-        ({"readout_scope": 2}, 3 * 5 + 3 * 4 + 3),
+        ({"readout_scope": 1}, 2 * 5 + 4 + 3),
+        ({"readout_scope": 2}, 3 * 5 + 2 * 4 + 3),
         ({"readout_scope": 5}, 4 * 5 + 3 * 4 + 3),
-        ({"readout_scope": "component"}, 4 * 5 + 3 * 4 + 3),
+        ({"readout_scope": "component"}, 4 * 5 + 2 * 4 + 3),
         ({"block_columns": 100}, 4 * 8 + 3 * 4 + 3),
         ({"raw_columns": 0}, 4 * 5 + 3),
         ({"raw_columns": 100}, 4 * 5 + 3 * 12 + 3),

@@ -229,7 +229,7 @@ class MultiScopeModel(SSLModel):
             raw = super().scaled(graph) if settings.encoder == "gcn" else features
             hidden = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
             yield "X", (own * hidden).cpu()
-            for power, rows in _powers(adjacency, hidden, settings.powers[:2]):
+            for power, rows in _powers(adjacency, hidden, settings.raw_powers):
                 yield f"{power} X", (around * unit_rows(rows)).cpu()
         if settings.structure_columns:
             yield "structure", structural * self._structure(graph.adjacency)
