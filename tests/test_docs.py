@@ -148,3 +148,12 @@ def test_collect_replaces_records_of_the_same_name(tmp_path: Path) -> None:
         {"name": "cora", "value": 2},
         {"name": "citeseer", "value": 3},
     ]
+
+
+def test_collect_names_graphs_without_their_folder(tmp_path: Path) -> None:
+    results, output = tmp_path / "some.jsonl", tmp_path / "cora.json"
+    for graph, expected in (("cora", "cora"), (str(tmp_path / "mine.npz"), "mine")):
+        output.write_text(json.dumps({"graph": graph}))
+        with patch("sys.argv", ["collect.py", str(results), str(output)]):
+            collect.main()
+        assert read_records(results) == [{"name": "cora", "graph": expected}]

@@ -3,7 +3,8 @@
     python tools/collect.py results/paired.jsonl build/paired/*.json
 
 Each JSON file becomes one line, with the file's name without `.json` as its `name`. A line of that
-name is replaced. results/README.md says which outputs belong to which file.
+name is replaced. Graphs that were given as files are named without their folder. results/README.md
+says which outputs belong to which file.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ def main() -> None:
     args = parser.parse_args()
     for path in args.outputs:
         output = json.loads(path.read_text("utf-8"))
+        if Path(output.get("graph", "")).is_absolute():
+            output["graph"] = Path(output["graph"]).stem
         put_record(args.results, {"name": path.stem} | output, "name")
 
 
