@@ -17,6 +17,7 @@ from torch.nn import functional
 import reference
 from conftest import make_graph
 from ugcl import Graph
+from ugcl.engine import Callback, TrainingState
 from ugcl.losses import Batch, Loss, Pair
 from ugcl.methods import METHODS, Shape, SSLSettings
 from ugcl.methods.models.ssl import SSLModel
@@ -269,3 +270,14 @@ def assert_embeds(model: SSLModel, graph: Graph, expected: torch.Tensor) -> None
     embeddings = model.embed(graph, "cpu")
     assert np.abs(embeddings).max() > 0.1
     np.testing.assert_allclose(embeddings, expected.detach(), atol=1e-5)
+
+
+class StopAfter(Callback):
+    """Requests a stop after an epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        if state.epoch == self.epoch:
+            state.stop("stopped")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from steps import StopAfter
 from ugcl import Graph, UGCLError
 from ugcl.engine import Callback, EarlyStopping, History, Trainer, TrainingState, fit
 
@@ -36,17 +37,6 @@ class Log(Callback):
 
     def on_fit_end(self, state: TrainingState) -> None:
         self._log("fit_end", state)
-
-
-class StopAfter(Callback):
-    """Requests a stop after an epoch."""
-
-    def __init__(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def on_epoch_end(self, state: TrainingState) -> None:
-        if state.epoch == self.epoch:
-            state.stop("stopped")
 
 
 class FailAt(Callback):

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from conftest import make_graph
+from steps import StopAfter
 from ugcl import Graph, UGCLError
 from ugcl._utils.linalg import dense_rows
 from ugcl.engine import Callback, Checkpoint, Fitted, Trainer, TrainingState, fit
@@ -46,17 +47,6 @@ class KillAfter(Callback):
     def on_epoch_end(self, state: TrainingState) -> None:
         if state.epoch > self.epoch:
             raise Killed
-
-
-class StopAfter(Callback):
-    """Requests a stop after an epoch."""
-
-    def __init__(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def on_epoch_end(self, state: TrainingState) -> None:
-        if state.epoch == self.epoch:
-            state.stop("stopped")
 
 
 class Start(Callback):

@@ -18,11 +18,12 @@ import scipy.sparse as sp
 import torch
 
 from conftest import make_graph
+from steps import StopAfter
 from ugcl import Classifier, Embedder, Graph, UGCLError
 from ugcl._utils.linalg import dense_rows
 from ugcl.cli import main
 from ugcl.data import DATASETS, hold_out_edges
-from ugcl.engine import Callback, Trainer, TrainingState
+from ugcl.engine import Trainer
 from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.methods import METHODS, Shape
 from ugcl.methods.method import Kind
@@ -72,17 +73,6 @@ COUNTS = [
 
 every_method = pytest.mark.parametrize("name", METHODS)
 every_preset = pytest.mark.parametrize(("name", "preset"), PRESETS)
-
-
-class StopAfter(Callback):
-    """Requests a stop after an epoch."""
-
-    def __init__(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def on_epoch_end(self, state: TrainingState) -> None:
-        if state.epoch == self.epoch:
-            state.stop("stopped")
 
 
 def flag(name: str) -> str:

@@ -13,7 +13,7 @@ import torch
 
 import reference
 from conftest import make_graph
-from steps import featured, shake
+from steps import StopAfter, featured, shake
 from ugcl import Embedder, Graph, MultiScope, UGCLError
 from ugcl.data import synthetic_graph
 from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, fit
@@ -124,15 +124,6 @@ def with_nodes(graph: Graph, copies: list[int], edges: list[list[int]]) -> Graph
         adjacency[one, other] = adjacency[other, one] = 1
     features = graph.features[[*range(graph.num_nodes), *copies]]
     return Graph(sp.csr_array(adjacency), features)
-
-
-class StopAfter(Callback):
-    def __init__(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def on_epoch_end(self, state: TrainingState) -> None:
-        if state.epoch == self.epoch:
-            state.stop("stopped")
 
 
 class SaveAlways(Checkpoint):
