@@ -26,6 +26,7 @@ from ugcl.views import (
     leading_directions,
     rows_view,
     sampled_rows,
+    scale_features,
     split_half_reliability,
     structural_embedding,
 )
@@ -87,6 +88,15 @@ class MultiScopeModel(SSLModel):
         features = super().scaled(graph)
         if self.scaling == "standard":
             features = features * np.float32(1 / np.sqrt(max(features.shape[1], 1)))
+        return features
+
+    def inputs(self, graph: Graph) -> Features:
+        """Return what the encoder sees: scaled features, but counts without IDF weights.
+
+        The encoder learns weights of columns itself; blocks of features have those of TF-IDF.
+        """
+        counts = self.scaling == "tfidf"
+        features = scale_features(graph.features, "l2") if counts else self.scaled(graph)
         if self.settings.encoder == "gcn":
             features = normalised_adjacency(graph.adjacency, self.settings.self_loops) @ features
         return features
@@ -105,7 +115,7 @@ class MultiScopeModel(SSLModel):
 
     def training_views(self, graph: Graph, device: Device) -> WalkContexts:
         """Return the sampler of the nodes that are not held out."""
-        views = self.views.bind(graph.adjacency, self.scaled(graph), device)
+        views = self.views.bind(graph.adjacency, self.inputs(graph), device)
         self._hold_out(views, graph.adjacency)
         return views
 
@@ -174,12 +184,12 @@ class MultiScopeModel(SSLModel):
     @torch.no_grad()
     def on_fit_end(self, graph: Graph, device: Device) -> None:
         """Find the leading directions of H and X, and the reliability of the blocks."""
-        features, settings = self.scaled(graph), self.settings
-        hidden = torch.cat(list(self._hidden(sampled_rows(features), device)))
+        settings = self.settings
+        hidden = torch.cat(list(self._hidden(sampled_rows(self.inputs(graph)), device)))
         self.centre.copy_(hidden.mean(dim=0))
         centred = hidden.sub_(self.centre).cpu().numpy()
         self.directions.copy_(_tensor(leading_directions(centred, self.directions.shape[1])))
-        raw = super().scaled(graph) if settings.encoder == "gcn" else features
+        raw = self.scaled(graph)
         if settings.raw_columns:
             columns = self.raw_directions.shape[1]
             directions = leading_directions(raw, columns)
@@ -212,12 +222,12 @@ class MultiScopeModel(SSLModel):
         Blocks have rows of norm 1, but that of the features themselves, where the norm of a row may
         say something, has a mean squared norm of 1.
         """
-        settings, features = self.settings, self.scaled(graph)
+        settings = self.settings
         own, around, structural = self.weights.tolist()
         adjacency = SparseMatrix.from_scipy(
             normalised_adjacency(graph.adjacency, settings.self_loops), device=device
         )
-        parts = self._hidden(features, device)
+        parts = self._hidden(self.inputs(graph), device)
         hidden = torch.cat([(part - self.centre) @ self.directions for part in parts])
         yield "z", (own * around * unit_rows(hidden)).cpu()
         for power, rows in _powers(adjacency, hidden, settings.powers):
@@ -226,8 +236,7 @@ class MultiScopeModel(SSLModel):
             rows = self.readout_scope.on(adjacency)(hidden)
             yield f"{settings.readout_scope} z", (around * unit_rows(rows)).cpu()
         if settings.raw_columns:
-            raw = super().scaled(graph) if settings.encoder == "gcn" else features
-            hidden = _tensor(raw @ self.raw_directions.cpu().numpy()).to(device)
+            hidden = _tensor(self.scaled(graph) @ self.raw_directions.cpu().numpy()).to(device)
             yield "X", (own * hidden).cpu()
             for power, rows in _powers(adjacency, hidden, settings.raw_powers):
                 yield f"{power} X", (around * unit_rows(rows)).cpu()
