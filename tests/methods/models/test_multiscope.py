@@ -22,6 +22,7 @@ from ugcl.methods import METHODS, Shape
 from ugcl.methods.models.multiscope import INTERVAL, MIN_EPOCHS, MIN_NODES, MultiScopeModel
 from ugcl.methods.multiscope import MultiScopeSettings
 from ugcl.sparse import SparseMatrix
+from ugcl.typing import Features
 from ugcl.views import (
     WalkContexts,
     leading_directions,
@@ -80,8 +81,7 @@ def unit(rows: np.ndarray) -> np.ndarray:
     return divided
 
 
-def dense_x(model: MultiScopeModel, graph: Graph) -> np.ndarray:
-    x = model.scaled(graph)
+def dense(x: Features) -> np.ndarray:
     array: np.ndarray = (x.toarray() if sp.issparse(x) else x).astype(float)
     return array
 
@@ -99,8 +99,7 @@ def encoded(model: MultiScopeModel, x: np.ndarray) -> np.ndarray:
 def expected_blocks(model: MultiScopeModel, graph: Graph) -> dict[str, np.ndarray]:
     """All blocks but the structural one, dense in float64."""
     own, around, _ = model.weights.tolist()
-    x = dense_x(model, graph)
-    hidden = encoded(model, x) - model.centre.double().numpy()
+    hidden = encoded(model, dense(model.inputs(graph))) - model.centre.double().numpy()
     rows = hidden @ model.directions.double().numpy()
     a = reference.normalised_adjacency(
         graph.adjacency.toarray().astype(float), model.settings.self_loops
@@ -108,7 +107,7 @@ def expected_blocks(model: MultiScopeModel, graph: Graph) -> dict[str, np.ndarra
     blocks = {"z": own * around * unit(rows)}
     for n, name in ((1, "A"), (2, "A^2"), (3, "A^3")):
         blocks[name] = around * unit(np.linalg.matrix_power(a, n) @ rows)
-    raw = x @ model.raw_directions.double().numpy()
+    raw = dense(model.scaled(graph)) @ model.raw_directions.double().numpy()
     blocks["raw"] = own * raw
     for n, name in ((2, "A^2 X"), (3, "A^3 X")):
         blocks[name] = around * unit(np.linalg.matrix_power(a, n) @ raw)
@@ -152,7 +151,7 @@ def test_the_step_equals_the_formula(
 
     monkeypatch.setattr(WalkContexts, "sample", record)
     loss = model.loss_fn(graph, "cpu")(4).item()
-    (sample,), x = samples, dense_x(model, graph)
+    (sample,), x = samples, dense(model.inputs(graph))
     assert sample.nodes is not None
     rows = []
     for view, nodes in zip(sample.views, sample.nodes, strict=True):
@@ -413,13 +412,13 @@ def test_rows_of_blocks_are_as_long_as_their_weights(graph: Graph, weights: str)
 
 def test_directions_are_those_of_the_centred_hidden_representations(graph: Graph) -> None:
     model = ended_model(graph)
-    x = dense_x(model, graph)
-    hidden = encoded(model, x)
+    hidden = encoded(model, dense(model.inputs(graph)))
     np.testing.assert_allclose(model.centre, hidden.mean(axis=0), atol=1e-5)
     _, values, right = np.linalg.svd(hidden - hidden.mean(axis=0), full_matrices=False)
     assert (values[:5] - values[1:6]).min() > 1e-2
     cosines = (right[:5] * model.directions.double().numpy().T).sum(axis=1)
     np.testing.assert_allclose(np.abs(cosines), 1, atol=1e-3)
+    x = dense(model.scaled(graph))
     raw = leading_directions(x.astype(np.float32), 4)
     length = np.sqrt(((x @ raw) ** 2).sum(axis=1).mean())
     np.testing.assert_allclose(model.raw_directions, raw / length, atol=1e-3)
@@ -593,7 +592,20 @@ def test_the_gcn_encodes_smoothed_features(graph: Graph) -> None:
     model = model_of(graph, encoder="gcn", feature_scaling="standard", self_loops=2.0)
     plain = model_of(graph, feature_scaling="standard", self_loops=2.0)
     a = reference.normalised_adjacency(graph.adjacency.toarray().astype(float), 2.0)
-    np.testing.assert_allclose(dense_x(model, graph), a @ dense_x(plain, graph), atol=1e-6)
+    np.testing.assert_allclose(
+        dense(model.inputs(graph)), a @ dense(plain.inputs(graph)), atol=1e-6
+    )
+
+
+def test_the_encoder_sees_counts_without_idf_weights() -> None:
+    graph = featured(True)
+    model = model_of(graph, feature_scaling="tfidf")
+    x = unit(graph.features.toarray().astype(float))
+    np.testing.assert_allclose(dense(model.inputs(graph)), x, atol=1e-6)
+    assert np.abs(dense(model.scaled(graph)) - x).max() > 0.01
+    for scaling in ("none", "row", "l2", "standard"):
+        model = model_of(graph, feature_scaling=scaling)
+        np.testing.assert_array_equal(dense(model.inputs(graph)), dense(model.scaled(graph)))
 
 
 @pytest.mark.parametrize("sparse", [True, False])
@@ -603,7 +615,7 @@ def test_standardised_rows_have_a_mean_square_of_1(sparse: bool) -> None:
     x = model.scaled(graph)
     assert x.dtype == np.float32
     assert sp.issparse(x) == sparse
-    variance = dense_x(model, graph).var(axis=0).sum()
+    variance = dense(x).var(axis=0).sum()
     assert variance == pytest.approx(1, abs=1e-5)
 
 
