@@ -63,11 +63,11 @@ def embed(
             f"{file.parent} is a run folder, which holds its own results: choose another --out"
         )
     trained = runs.load_run(run)
-    use_threads(threads or trained.config.threads)
     source = graph.resolve(trained.config.graph_files)
     if source is None:
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
     else:
+        use_threads(threads or trained.config.threads)
         loaded = runs.load_graph_for(trained, source, data_root)
         for note in loaded.notes:
             say(f"  {note}")

@@ -16,10 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy import linalg
-from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import randomized_svd
 
-from ugcl._utils.linalg import dense_rows, ridge_path
+from ugcl._utils.linalg import dense_rows, normalize_rows, randomized_svd, ridge_path
 from ugcl._utils.random import seed_of
 from ugcl.data.splits import Split
 from ugcl.evaluation.probe import row_scalings, validation_accuracy
@@ -174,12 +172,12 @@ class FeatureControls:
         """Return blocks of equally many columns, each with rows of L2 norm 1, and the structure."""
         last: list[Features] = []
         if candidate.weight is not None:
-            last = [np.float32(candidate.weight) * normalize(self._structure())]
+            last = [np.float32(candidate.weight) * normalize_rows(self._structure())]
         width = None
         if self.max_columns is not None:
             left = self.max_columns - sum(block.shape[1] for block in last)
             width = left // max(1, len(candidate.steps))
-        blocks = [normalize(smooth[k][:, :width]) for k in candidate.steps] + last
+        blocks = [normalize_rows(smooth[k][:, :width]) for k in candidate.steps] + last
         if all(map(sp.issparse, blocks)):
             return sp.hstack(blocks, format="csr")
         return np.hstack([dense_rows(block) for block in blocks])
@@ -263,7 +261,8 @@ def principal(matrix: Features, columns: int) -> npt.NDArray[np.float32]:
         _, directions = linalg.eigh(gram, subset_by_index=(first, width - 1))
         return dense_rows(matrix @ directions[:, ::-1])
     rank = min(columns, matrix.shape[0])
-    left, values, _ = randomized_svd(matrix, rank, random_state=seed_of("svd"))
+    iterations = 7 if rank < 0.1 * min(matrix.shape) else 4
+    left, values, _ = randomized_svd(matrix, rank, iterations=iterations, seed=seed_of("svd"))
     return np.ascontiguousarray(left * values, dtype=np.float32)
 
 
@@ -275,7 +274,7 @@ def ridge_validation(matrix: Features, labels: LabelArray, split: Split) -> floa
     for row_normalised in row_scalings(matrix, split):
         rows = [dense_rows(matrix[nodes]) for nodes in (train, validation)]
         if row_normalised:
-            rows = [normalize(part) for part in rows]
+            rows = [normalize_rows(part) for part in rows]
         for predicted in ridge_path(rows[0], targets, rows[1]):
             best = max(best, float((predicted.argmax(axis=1) == labels[validation]).mean()))
     return 100 * best

@@ -26,6 +26,7 @@ from ugcl._utils.linalg import dense_rows
 from ugcl._utils.random import torch_generator
 from ugcl._utils.suggest import unknown
 from ugcl.data.splits import Split
+from ugcl.nn import Adam
 from ugcl.typing import Embeddings, LabelArray, NodeIndices, Protocol
 
 BoolArray = npt.NDArray[np.bool_]
@@ -227,7 +228,7 @@ def _paper_probe(
     weight = torch.empty(int(labels.max()) + 1, train.shape[1], requires_grad=True)
     nn.init.xavier_uniform_(weight, generator=generator)
     bias = torch.zeros(weight.shape[0], requires_grad=True)
-    optimizer = torch.optim.Adam([weight, bias], lr=1e-2, weight_decay=weight_decay)
+    optimizer = Adam([weight, bias], lr=1e-2, weight_decay=weight_decay)
     for _ in range(300):
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(train @ weight.T + bias, targets)

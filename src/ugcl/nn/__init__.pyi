@@ -5,5 +5,7 @@ from .head import ProjectionHead as ProjectionHead
 from .kernels import plain_formulas as plain_formulas
 from .linear import LinearEncoder as LinearEncoder
 from .mlp import MLP as MLP
+from .optimizers import Adam as Adam
+from .optimizers import AdamW as AdamW
 from .rows import unit_rows as unit_rows
 from .variational import VariationalGCN as VariationalGCN

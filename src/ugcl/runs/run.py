@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -14,20 +14,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic, write_bytes, write_csr, write_json, write_npy, write_text
-from ugcl.engine import resolve_device
 from ugcl.graph import Graph
 from ugcl.methods import Shape, method_file
-from ugcl.methods.models.model import Model
 from ugcl.runs.config import RunConfig
 from ugcl.runs.export import check_ending, write_embeddings
 from ugcl.runs.method import METHOD_COPY
 from ugcl.runs.neighbors import indexed_nearest, nearest, row_of
 from ugcl.typing import Embeddings, ScopeName
+
+if TYPE_CHECKING:
+    from ugcl.methods.models.model import Model
 
 RESULTS = ("model.safetensors", "nodes.parquet", "metrics.json")
 """Files of a finished run besides its configuration, log and embeddings."""
@@ -132,7 +132,9 @@ class Run:
         """Return the table of nodes in row order: `node`, and `id`, `label`, `class` if known."""
         count = self.metrics()["nodes"]
         try:
-            values = pq.read_table(self.path / "nodes.parquet")
+            values = pq.ParquetFile(
+                self.path / "nodes.parquet"
+            ).read()  # not `read_table`: slow start
             if values.num_rows != count or "node" not in values.column_names:
                 raise ValueError("it is not a table of the nodes")
         except (KeyError, OSError, ValueError) as error:
@@ -236,6 +238,8 @@ class Run:
 
     def model(self, readout_scope: int | ScopeName | None = None) -> Model:
         """Load the trained model on the CPU, with another readout scope where one is given."""
+        from safetensors.torch import load_file
+
         params = {} if readout_scope is None else {"readout_scope": readout_scope}
         method = self.config.load_method()
         settings = self.config.settings.replace(**params)
@@ -262,6 +266,8 @@ class Run:
             device: where to compute; by default where the run was trained.
             readout_scope: another readout scope than the run's own; one training serves all.
         """
+        from ugcl.engine import resolve_device
+
         num_features = self.metrics()["features"]
         inductive = self.config.load_method().inductive
         if graph.num_features != num_features and inductive:
@@ -283,6 +289,8 @@ class Run:
         predictions: npt.NDArray[np.int64] | None = None,
     ) -> None:
         """Write the results; `metrics.json` comes last and marks the run as finished."""
+        from safetensors.torch import save_file
+
         with atomic(self.path / "model.safetensors") as temporary:
             weights = {name: value.cpu() for name, value in model.state_dict().items()}
             save_file(weights, temporary, metadata={"config.toml": self.config.to_toml()})

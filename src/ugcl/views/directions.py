@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.linalg import randomized_svd
 from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.typing import Features
 
@@ -40,10 +41,8 @@ def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDA
         vectors = vectors[:, ::-1][:, :count]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         return np.ascontiguousarray(vectors * np.sign(largest), dtype=np.float32)
-    from sklearn.utils.extmath import randomized_svd
-
     rank = min(count, matrix.shape[0])
-    _, _, right = randomized_svd(matrix, rank, n_iter=3, random_state=seed_of("svd", seed))
+    _, _, right = randomized_svd(matrix, rank, iterations=3, seed=seed_of("svd", seed))
     directions = np.zeros((width, count), dtype=np.float32)
     directions[:, :rank] = right.T
     return directions

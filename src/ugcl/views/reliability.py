@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.linalg import normalize_rows
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import CSRMatrix, Features, FeatureScaling, NodeIndices
 from ugcl.views.directions import MAX_ROWS, leading_directions
@@ -231,6 +232,4 @@ def _symmetric(upper: sp.coo_array, part: npt.NDArray[np.bool_]) -> CSRMatrix:
 
 
 def _unit(rows: Rows) -> Rows:
-    from sklearn.preprocessing import normalize
-
-    return np.asarray(normalize(rows), dtype=np.float32)
+    return np.asarray(normalize_rows(rows), dtype=np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.linalg import normalize_rows
 from ugcl.typing import CSRMatrix, Features, FeatureScaling
 
 MAX_DENSITY = 0.15
@@ -46,11 +47,9 @@ def scale_features(
     if scaling == "standard":
         assert statistics is not None
         return _standardise(features, *statistics)
-    from sklearn.preprocessing import normalize
-
     if scaling == "tfidf":
         features = features @ sp.diags_array(statistics, format="csr")
-    return normalize(features, norm="l1" if scaling == "row" else "l2")
+    return normalize_rows(features, "l1" if scaling == "row" else "l2")
 
 
 def fit_scaling(features: Features, scaling: FeatureScaling) -> npt.NDArray[Any] | None:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.linalg import randomized_svd
 from ugcl._utils.random import seed_of
 from ugcl.scope import top_k_diffusion
 from ugcl.typing import CSRMatrix
@@ -47,8 +48,6 @@ def structural_embedding(
     Returns:
         N x columns. Nodes without edges have rows of zeros, as have columns beyond N.
     """
-    from sklearn.utils.extmath import randomized_svd
-
     size = adjacency.shape[0]
     embedding = np.zeros((size, columns), dtype=np.float32)
     rank = min(size, columns)
@@ -56,8 +55,8 @@ def structural_embedding(
         left, values, _ = randomized_svd(
             walk_matrix(adjacency, window),
             rank,
-            n_iter=ITERATIONS,
-            random_state=seed_of("svd", seed),
+            iterations=ITERATIONS,
+            seed=seed_of("svd", seed),
         )
         embedding[:, :rank] = left * np.sqrt(values)
         embedding[np.diff(adjacency.indptr) == 0] = 0  # exactly: left is only nearly zero there

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.optim import Adam, Optimizer
+from torch.optim import Optimizer
 
 from ugcl._utils.errors import UGCLError
 from ugcl.graph import Graph
 from ugcl.methods.settings import TrainingSettings
+from ugcl.nn import Adam
 from ugcl.typing import Device, Embeddings, Features, FeatureScaling
 from ugcl.views import fit_scaling, scale_features
 

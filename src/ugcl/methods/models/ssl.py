@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.optim import Adam, AdamW, Optimizer
+from torch.optim import Optimizer
 
 from ugcl._utils.random import numpy_generator, torch_generator
 from ugcl.graph import Graph
@@ -17,7 +17,7 @@ from ugcl.losses import Batch
 from ugcl.methods.models.model import ScaledModel
 from ugcl.methods.parts import Parts
 from ugcl.methods.settings import SSLSettings, TrainingSettings, resolved, resolved_scaling
-from ugcl.nn import Encoder, unit_rows
+from ugcl.nn import Adam, AdamW, Encoder, unit_rows
 from ugcl.scope import Power, WholeGraph, scope_of
 from ugcl.typing import Device, Readout
 from ugcl.views import Sample, View

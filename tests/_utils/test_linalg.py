@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.preprocessing import normalize
+from sklearn.utils import extmath
+
+from ugcl._utils.linalg import normalize_rows, randomized_svd
+
+
+def matrix_of(rows: int, columns: int, sparse: bool, seed: int) -> Any:
+    """A float32 matrix with some zeros, and a first row of zeros."""
+    rng = np.random.default_rng(seed)
+    dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < 0.4)
+    dense[0] = 0
+    return sp.csr_array(dense.astype(np.float32)) if sparse else dense.astype(np.float32)
+
+
+@given(
+    rows=st.integers(1, 12),
+    columns=st.integers(1, 9),
+    norm=st.sampled_from(["l1", "l2"]),
+    sparse=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_rows_are_those_of_scikit_learn(
+    rows: int, columns: int, norm: Literal["l1", "l2"], sparse: bool, seed: int
+) -> None:
+    matrix = matrix_of(rows, columns, sparse, seed)
+    before = matrix.copy()
+    result, expected = normalize_rows(matrix, norm), normalize(matrix, norm=norm)
+    assert type(result) is type(matrix)
+    assert result.dtype == np.float32
+    if sparse:
+        result, expected, matrix, before = (
+            each.toarray() for each in (result, expected, matrix, before)
+        )
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(matrix, before)  # is not changed
+
+
+@pytest.mark.parametrize("shape", [(60, 20), (20, 60)])
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("iterations", [2, 4])
+def test_singular_triplets_are_those_of_scikit_learn(
+    shape: tuple[int, int], sparse: bool, iterations: int
+) -> None:
+    matrix = matrix_of(*shape, sparse, 0)
+    triplets = randomized_svd(matrix, 5, iterations=iterations, seed=3)
+    expected = extmath.randomized_svd(matrix, 5, n_iter=iterations, random_state=3)
+    for one, two in zip(triplets, expected, strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-6)
+    left, values, right = triplets
+    exact = np.linalg.svd(matrix.toarray() if sparse else matrix, compute_uv=False)
+    np.testing.assert_allclose(values, exact[:5], rtol=0.01)
+    np.testing.assert_allclose(left.T @ left, np.eye(5), atol=1e-5)
+    np.testing.assert_allclose(right @ right.T, np.eye(5), atol=1e-5)
