@@ -18,6 +18,7 @@ from ugcl.data import load_graph, split_of
 from ugcl.engine import Trainer, keep_memory
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_PRESET, get_method
+from ugcl.nn import Adam
 from ugcl.nn.blocked import WIDTH
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
@@ -136,7 +137,7 @@ def _import_optimizer() -> None:
     """Take an optimizer step: PyTorch imports some hundred modules in the first one."""
     parameter = torch.nn.Parameter(torch.zeros(1))
     parameter.grad = torch.zeros(1)
-    torch.optim.Adam([parameter], fused=True).step()
+    Adam([parameter], fused=True).step()
 
 
 def _resident_bytes() -> int | None:

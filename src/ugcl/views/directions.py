@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy import linalg
 
 from ugcl._utils.linalg import randomized_svd
 from ugcl._utils.random import numpy_generator, seed_of
@@ -37,8 +38,9 @@ def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDA
     if width <= MAX_EXACT:
         gram = matrix.T @ matrix
         gram = gram.toarray() if sp.issparse(gram) else gram
-        _, vectors = np.linalg.eigh(gram.astype(np.float64))
-        vectors = vectors[:, ::-1][:, :count]
+        wanted = width - count, width - 1
+        _, vectors = linalg.eigh(gram.astype(np.float64), subset_by_index=wanted)
+        vectors = vectors[:, ::-1]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         return np.ascontiguousarray(vectors * np.sign(largest), dtype=np.float32)
     rank = min(count, matrix.shape[0])
