@@ -1,3 +1,5 @@
+from .commands import bench_busy as bench_busy
+from .commands import bench_start as bench_start
 from .load import bench_load as bench_load
 from .machine import describe_machine as describe_machine
 from .memory import bench_memory as bench_memory

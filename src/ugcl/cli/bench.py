@@ -61,6 +61,33 @@ def step(
     return Result(_with_machine(result), lambda: _print_steps([result]))
 
 
+repeats = option("--repeats", type=integer(1), default=3, help="repetitions (default: 3)")
+
+
+@command("start", group=bench, examples=("ugcl bench start citeseer",))
+@graph_name
+@repeats
+@data_root
+def start(graph: str, repeats: int, data_root: str | None) -> Result:
+    """Measure commands from the shell, in units of the time to import PyTorch."""
+    result = benchmarks.bench_start(graph, repeats=repeats, data_root=data_root)
+    return Result(_with_machine(result), lambda: _print_start(result))
+
+
+@command("busy", group=bench, examples=("ugcl bench busy citeseer --others 2",))
+@graph_name
+@option("--method", default="ugcl", metavar="METHOD", help="the method (default: ugcl)")
+@option("--others", type=integer(1), default=2, help="other processes (default: 2)")
+@repeats
+@data_root
+def busy(graph: str, method: str, others: int, repeats: int, data_root: str | None) -> Result:
+    """Measure training beside other processes that use all the time they get."""
+    result = benchmarks.bench_busy(
+        graph, method=method, others=others, repeats=repeats, data_root=data_root
+    )
+    return Result(_with_machine(result), lambda: _print_busy(result))
+
+
 @command("scaling", group=bench, examples=("ugcl bench scaling",))
 @threads
 def scaling() -> Result:
@@ -153,6 +180,39 @@ def suite(out: str, data_root: str | None) -> Result:
 
 def _with_machine(result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "machine": benchmarks.describe_machine()}
+
+
+def _print_start(result: dict[str, Any]) -> None:
+    print(
+        f"importing PyTorch takes {result['torch_seconds']:.2f} s; without training in units of it"
+    )
+    print_table(
+        ("command", "seconds", "of them training", "without training"),
+        (
+            (
+                row["command"],
+                *(f"{row[name]:.2f}" for name in ("seconds", "training_seconds", "overhead")),
+            )
+            for row in result["rows"]
+        ),
+    )
+
+
+def _print_busy(result: dict[str, Any]) -> None:
+    print(
+        f"training {result['method']} on {result['graph']} beside {result['others']} busy "
+        f"process(es); a fair share takes {result['fair']:.1f} times as long as an idle machine"
+    )
+    print_table(
+        ("waiting threads", "idle, s", "busy, s", "busy / fair share"),
+        (
+            (
+                {"passive": "sleep (default)", "active": "spin"}[row["policy"]],
+                *(f"{row[name]:.2f}" for name in ("idle_seconds", "busy_seconds", "factor")),
+            )
+            for row in result["rows"]
+        ),
+    )
 
 
 def _print_walks(result: dict[str, Any]) -> None:
