@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import make_graph
-from ugcl.sparse import SparseMatrix
+from ugcl import sparse
+from ugcl.sparse import SparseMatrix, multiply
 
 
 def test_sparse_products_and_gradients_equal_the_dense_ones() -> None:
@@ -18,6 +19,38 @@ def test_sparse_products_and_gradients_equal_the_dense_ones() -> None:
     assert matrix.shape == (7, 5)
     torch.testing.assert_close(matrix @ other, torch.from_numpy(dense) @ other)
     assert torch.autograd.gradcheck(lambda x: matrix @ x, (other,))
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    gathers=st.booleans(),
+    into=st.booleans(),
+    block=st.integers(1, 40),
+    index=st.sampled_from([torch.int32, torch.int64]),
+)
+def test_products_equal_the_dense_ones_by_any_kernel(
+    seed: int, gathers: bool, into: bool, block: int, index: torch.dtype
+) -> None:
+    """With empty rows, or no entries at all, into fresh and into existing memory."""
+    rng = np.random.default_rng(seed)
+    rows, columns, width = rng.integers(1, 9, 3)
+    dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < rng.random())
+    matrix = SparseMatrix.from_scipy(sp.csr_array(dense.astype(np.float32))).matrix
+    matrix = sparse._csr(
+        matrix.crow_indices().to(index),
+        matrix.col_indices().to(index),
+        matrix.values(),
+        (rows, columns),
+    )
+    other = torch.from_numpy(rng.normal(size=(width, columns)).astype(np.float32)).T
+    other.requires_grad_()  # products have no gradient of their own
+    out = torch.full((rows, width), torch.nan) if into else None
+    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+        patch.setattr(sparse, "_GATHERS", gathers)
+        patch.setattr(sparse, "GATHERED", block)
+        product = multiply(matrix, other, out=out)
+    assert out is None or product is out
+    np.testing.assert_allclose(product, dense @ other.detach().numpy(), atol=1e-5)
 
 
 @given(seed=st.integers(0, 10_000))

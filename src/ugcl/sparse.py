@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,12 @@ from torch import Tensor
 from ugcl.typing import CSRMatrix, Device
 
 MAX_INT32 = 2**31
+
+GATHERED = 2**19
+"""Entries of a product that are computed at a time, where it is written into existing memory."""
+
+_GATHERS = platform.machine().lower() in ("x86_64", "amd64")
+"""Whether PyTorch has its vectorised `embedding_bag` here."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +111,36 @@ def csr_from_coo(rows: Tensor, columns: Tensor, values: Tensor, shape: Sequence[
 def multiply(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor:
     """Return `M H` of a CSR tensor, without a gradient.
 
-    Unlike `matrix @ dense`, it neither initialises nor copies the result, which for few entries in
-    a row would cost as much as the product.
+    On x86 processors in single precision this is an `embedding_bag`, a sum of weighted rows of H
+    for each row of M: it fetches rows ahead, and is two to eight times as fast as a sparse product.
     """
+    if _GATHERS and dense.dtype == torch.float32 and matrix.device.type == "cpu":
+        return _gather(matrix, dense.detach(), out)
     if out is None:
         out = dense.new_empty(matrix.shape[0], dense.shape[1])
-    return torch.addmm(out, matrix, dense, beta=0, out=out)
+    return torch.addmm(out, matrix, dense, beta=0, out=out)  # neither initialises nor copies `out`
+
+
+def _gather(matrix: Tensor, dense: Tensor, out: Tensor | None) -> Tensor:
+    """Return `M H` as sums of rows of H; into `out` by blocks of rows, which stay in cache."""
+    starts, columns, values = _arrays(matrix)
+    if out is None:
+        return _bags(starts, columns, values, dense)
+    rows = matrix.shape[0]
+    step = max(1, GATHERED // dense.shape[1])
+    for first in range(0, rows, step):
+        last = min(first + step, rows)
+        begin, end = (starts[[first, last]].tolist()) if step < rows else (0, values.numel())
+        bags = starts[first : last + 1]
+        bags = bags - begin if begin else bags
+        out[first:last] = _bags(bags, columns[begin:end], values[begin:end], dense)
+    return out
+
+
+def _bags(starts: Tensor, columns: Tensor, values: Tensor, dense: Tensor) -> Tensor:
+    return torch.nn.functional.embedding_bag(
+        columns, dense, starts, mode="sum", per_sample_weights=values, include_last_offset=True
+    )
 
 
 class _Product(torch.autograd.Function):
