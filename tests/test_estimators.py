@@ -356,7 +356,10 @@ def test_only_the_preset_is_positional() -> None:
     ("method", "message"),
     [
         ("grcae", r"^there is no method called 'grcae'; did you mean 'grace'\?$"),
-        ("zzz", r"^there is no method called 'zzz'; there are: ugcl, .*raw, smooth$"),
+        (
+            "zzz",
+            r"^there is no method called 'zzz'; there are: ugcl, .*smooth, pca, sign, structure$",
+        ),
         (3, r"^there is no method called '3'"),
     ],
 )

@@ -11,10 +11,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from ugcl import estimators
+
+UNIONS = UnionType, Union
+"""Origins of `int | None` and of unions with literals."""
 
 STUB = Path(__file__).parents[1] / "src/ugcl/estimators.pyi"
 
@@ -64,11 +67,11 @@ def argument(parameter: inspect.Parameter) -> str:
 
 
 def type_of(annotation: Any) -> str:
-    """Return the source of a type: a class, a union of classes and literals."""
-    members = [annotation] if get_origin(annotation) is Literal else get_args(annotation)
-    members = members or [annotation]
+    """Return the source of a type: a class, a tuple, a union of classes and literals."""
+    members = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
     words = [word for each in members if get_origin(each) is Literal for word in get_args(each)]
-    names = [each.__name__ for each in members if isinstance(each, type) and each is not NoneType]
+    names = [str(each) for each in members if get_origin(each) is tuple]
+    names += [each.__name__ for each in members if isinstance(each, type) and each is not NoneType]
     literal = [f"Literal[{', '.join(map(json.dumps, words))}]"] if words else []
     return " | ".join(names + literal + ["None"] * (NoneType in members))
 

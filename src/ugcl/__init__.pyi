@@ -24,9 +24,12 @@ from .estimators import GCNClassifier as GCNClassifier
 from .estimators import MLPClassifier as MLPClassifier
 from .estimators import MultiScope as MultiScope
 from .estimators import Node2Vec as Node2Vec
+from .estimators import PCAFeatures as PCAFeatures
 from .estimators import RawFeatures as RawFeatures
 from .estimators import SGCClassifier as SGCClassifier
+from .estimators import SIGNFeatures as SIGNFeatures
 from .estimators import SmoothedFeatures as SmoothedFeatures
+from .estimators import StructureFeatures as StructureFeatures
 from .estimators import SubGCon as SubGCon
 from .estimators import UGCLMean as UGCLMean
 from .estimators import UGCLNoPower as UGCLNoPower

@@ -1559,6 +1559,129 @@ class SmoothedFeatures(Embedder):
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> None: ...
 
+class PCAFeatures(Embedder):
+    """Node embeddings by the method `pca`: `PCAFeatures().fit(graph).embed(graph)`.
+
+    Source: none: principal components of smoothed features. Contextual scope: A^n H of smoothed
+    features H = A^k X. Fitted attributes are those of `Embedder`.
+
+    Args:
+        preset: values of the settings that are None. One of fast.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
+        columns: leading directions of X, and so columns of the embeddings. An integer of at
+            least 1.
+        smoothing: the power k of H = A^k X, in its leading directions. An integer of at least
+            0.
+        scope: the power n of the embeddings (H + A^n H)/2; auto: n chosen without labels. An
+            integer of at least 0 or 'auto'.
+        self_loops: weight of the self-loops in the normalised adjacency. A number of at least
+            0.
+        seed: the training seed. An integer of at least 0.
+        device: where to compute. One of auto, cpu, cuda.
+    """
+
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    columns: int | None
+    smoothing: int | None
+    scope: int | Literal["auto"] | None
+    self_loops: float | None
+    def __init__(
+        self,
+        preset: Literal["fast"] = "fast",
+        *,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        columns: int | None = None,
+        smoothing: int | None = None,
+        scope: int | Literal["auto"] | None = None,
+        self_loops: float | None = None,
+        seed: int = 0,
+        device: Literal["auto", "cpu", "cuda"] = "auto",
+    ) -> None: ...
+
+class SIGNFeatures(Embedder):
+    """Node embeddings by the method `sign`: `SIGNFeatures().fit(graph).embed(graph)`.
+
+    Source: Frasca et al., 2020, without the trained layers. Contextual scope: several powers
+    A^k X side by side. Fitted attributes are those of `Embedder`.
+
+    Args:
+        preset: values of the settings that are None. One of fast.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
+        powers: the powers k of the blocks A^k X. Different integers of at least 0, separated by
+            commas.
+        block_columns: columns of each block: leading directions of X. An integer of at least 1.
+        self_loops: weight of the self-loops in the normalised adjacency. A number of at least
+            0.
+        seed: the training seed. An integer of at least 0.
+        device: where to compute. One of auto, cpu, cuda.
+    """
+
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    powers: tuple[int, ...] | None
+    block_columns: int | None
+    self_loops: float | None
+    def __init__(
+        self,
+        preset: Literal["fast"] = "fast",
+        *,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        powers: tuple[int, ...] | None = None,
+        block_columns: int | None = None,
+        self_loops: float | None = None,
+        seed: int = 0,
+        device: Literal["auto", "cpu", "cuda"] = "auto",
+    ) -> None: ...
+
+class StructureFeatures(Embedder):
+    """Node embeddings by the method `structure`: `StructureFeatures().fit(graph).embed(graph)`.
+
+    Source: Qiu et al., WSDM 2018, beside Frasca et al., 2020. Contextual scope: several powers
+    A^k X, beside walks of 5 steps (NetMF). Fitted attributes are those of `Embedder`.
+
+    Args:
+        preset: values of the settings that are None. One of fast.
+        feature_scaling: features as they are, rows of L1 norm 1, rows of L2 norm 1, TF-IDF,
+            columns of mean 0 and standard deviation 1 (sparse ones: deviation 1 only); auto:
+            L2, or TF-IDF for counts and standard for others, whichever is more reliable. One of
+            none, row, l2, tfidf, standard, auto.
+        powers: the powers k of the blocks A^k X. Different integers of at least 0, separated by
+            commas.
+        block_columns: columns of each block: leading directions of X. An integer of at least 1.
+        self_loops: weight of the self-loops in the normalised adjacency. A number of at least
+            0.
+        structure_columns: columns of the structural block; 0: none. An integer of at least 0.
+        structure_weight: weight of the structural block; that of all others is 1. A number of
+            at least 0.
+        seed: the training seed. An integer of at least 0.
+        device: where to compute. One of auto, cpu, cuda.
+    """
+
+    feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None
+    powers: tuple[int, ...] | None
+    block_columns: int | None
+    self_loops: float | None
+    structure_columns: int | None
+    structure_weight: float | None
+    def __init__(
+        self,
+        preset: Literal["fast"] = "fast",
+        *,
+        feature_scaling: Literal["none", "row", "l2", "tfidf", "standard", "auto"] | None = None,
+        powers: tuple[int, ...] | None = None,
+        block_columns: int | None = None,
+        self_loops: float | None = None,
+        structure_columns: int | None = None,
+        structure_weight: float | None = None,
+        seed: int = 0,
+        device: Literal["auto", "cpu", "cuda"] = "auto",
+    ) -> None: ...
+
 class MLPClassifier(Classifier):
     """Node classes by the method `mlp`: `MLPClassifier().fit(graph).predict(graph)`.
 

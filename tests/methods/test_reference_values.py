@@ -52,7 +52,17 @@ PINNED: dict[str, dict[str, Any]] = {
         **{"encoder": "mlp", "loss": "infonce", "mask_features": 0.25, "temperature": 0.5},
         **{"weight_decay": 1e-3, "tolerance": 0.1, "block_columns": 6, "raw_columns": 4},
         **{"structure_columns": 5, "block_weights": "reliability"},
-    }
+    },
+    "pca": {
+        **{"feature_scaling": "l2", "columns": 6, "smoothing": 1, "scope": 3, "self_loops": 2.0}
+    },
+    "sign": {
+        **{"feature_scaling": "l2", "powers": [0, 1, 3], "block_columns": 6, "self_loops": 2.0}
+    },
+    "structure": {
+        **{"feature_scaling": "l2", "powers": [0, 1, 3], "block_columns": 6, "self_loops": 2.0},
+        **{"structure_columns": 5, "structure_weight": 0.6},
+    },
 }
 """All settings of a method whose preset is still tuned, so that the values test its code alone."""
 

@@ -21,6 +21,13 @@ def test_parse() -> None:
             Variant.parse(text)
 
 
+def test_a_list_of_integers_is_joined_by_plus_signs() -> None:
+    parsed = Variant.parse("fast:powers=0+1+5,self_loops=1", "sign")
+    assert parsed == Variant("fast", {"powers": (0, 1, 5), "self_loops": 1.0})
+    assert str(parsed) == "fast:powers=0+1+5,self_loops=1.0"
+    assert Variant.parse_list(f"fast,{parsed}", "sign") == [Variant("fast", {}), parsed]
+
+
 def test_parse_a_list() -> None:
     text = "fast, authors:hidden=64,epochs=9,paper:scope=2,fast:lr=1"
     parsed = Variant.parse_list(text, "ugcl")

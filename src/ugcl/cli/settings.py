@@ -87,6 +87,8 @@ def _options(
     options: list[click.Parameter] = []
     for name, param in method.params.items():
         default = values.get(name, "the scope" if name == "readout_scope" else None)
+        if isinstance(default, list):
+            default = ",".join(map(str, default))
         metavar, help = param.metavar, param.help
         if len(metavar) > MAX_METAVAR:
             metavar, help = "NAME", f"{help}: {param.expected}"

@@ -41,7 +41,7 @@ MEASURES = {
 }
 
 METHODS = ("raw", "smooth")
-"""Controls that are methods. There are no labels to tune them on, so their presets are used."""
+"""Controls with the preset of the method of that name: there are no labels to tune them on."""
 
 BLOCKS = (Candidate("sign", "l2", (0, 1, 2)), Candidate("structure", "l2", (0, 1, 2), 0.6))
 """The other controls from features and edges, not tuned either."""

@@ -17,6 +17,8 @@ import numpy as np
 import ugcl._utils.random as random_module
 import ugcl.evaluation.controls as controls_module
 import ugcl.evaluation.probe as probe_module
+import ugcl.views.blocks as blocks_module
+import ugcl.views.directions as directions_module
 import ugcl.views.structure as structure_module
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
@@ -124,7 +126,10 @@ def _digest(*parts: Any) -> str:
 
 @cache
 def _code() -> str:
-    modules = (controls_module, probe_module, random_module, splits_module, structure_module)
+    modules = (
+        *(controls_module, probe_module, random_module, splits_module),
+        *(blocks_module, directions_module, structure_module),
+    )
     sources = [inspect.getsource(module) for module in modules]
     names = ("numpy", "scipy", "scikit-learn", "torch")
     libraries = [__version__, *(version(name) for name in names)]

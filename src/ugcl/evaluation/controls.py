@@ -15,16 +15,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy import linalg
 
-from ugcl._utils.linalg import dense_rows, normalize_rows, randomized_svd, ridge_path
-from ugcl._utils.random import seed_of
+from ugcl._utils.linalg import dense_rows, normalize_rows, ridge_path
 from ugcl.data.splits import Split
 from ugcl.evaluation.probe import row_scalings, validation_accuracy
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.typing import Features, FeatureScaling, LabelArray
-from ugcl.views import densify, scale_features, smooth_features, structural_embedding
+from ugcl.views import (
+    densify,
+    leading_directions,
+    scale_features,
+    side_by_side,
+    smooth_features,
+    structural_embedding,
+)
 
 CONTROLS = {
     "raw": "raw features",
@@ -60,9 +65,6 @@ MAX_COLUMNS = 1024
 
 STRUCTURE = 256
 """Columns of the structure block."""
-
-MAX_EXACT = 2048
-"""Columns up to which a matrix is decomposed exactly."""
 
 FINALISTS = 3
 """Candidates of each control that the ridge screening leaves for the honest probe."""
@@ -170,17 +172,14 @@ class FeatureControls:
 
     def _side_by_side(self, candidate: Candidate, smooth: dict[int, Features]) -> Features:
         """Return blocks of equally many columns, each with rows of L2 norm 1, and the structure."""
-        last: list[Features] = []
+        last: list[tuple[Features, float]] = []
         if candidate.weight is not None:
-            last = [np.float32(candidate.weight) * normalize_rows(self._structure())]
+            last = [(self._structure(), candidate.weight)]
         width = None
         if self.max_columns is not None:
-            left = self.max_columns - sum(block.shape[1] for block in last)
+            left = self.max_columns - sum(block.shape[1] for block, _ in last)
             width = left // max(1, len(candidate.steps))
-        blocks = [normalize_rows(smooth[k][:, :width]) for k in candidate.steps] + last
-        if all(map(sp.issparse, blocks)):
-            return sp.hstack(blocks, format="csr")
-        return np.hstack([dense_rows(block) for block in blocks])
+        return side_by_side([*((smooth[k][:, :width], 1.0) for k in candidate.steps), *last])
 
     def _reduce(self, control: str, scaling: FeatureScaling, matrix: Features) -> Features:
         """Return the matrix in its leading directions, which are computed once."""
@@ -248,22 +247,9 @@ def leading(matrix: Features, columns: int) -> Features:
 
 
 def principal(matrix: Features, columns: int) -> npt.NDArray[np.float32]:
-    """Return `U S`, the matrix in coordinates of its leading singular directions.
-
-    Up to `MAX_EXACT` columns the directions come from the Gram matrix, else from a randomised SVD
-    (Halko et al., 2011) with a fixed seed.
-    """
+    """Return the matrix in coordinates of its leading singular directions, `U S`."""
     matrix = densify(matrix)
-    width = matrix.shape[1]
-    if width <= MAX_EXACT:
-        gram = dense_rows(matrix.T @ matrix)
-        first = max(0, width - columns)
-        _, directions = linalg.eigh(gram, subset_by_index=(first, width - 1))
-        return dense_rows(matrix @ directions[:, ::-1])
-    rank = min(columns, matrix.shape[0])
-    iterations = 7 if rank < 0.1 * min(matrix.shape) else 4
-    left, values, _ = randomized_svd(matrix, rank, iterations=iterations, seed=seed_of("svd"))
-    return np.ascontiguousarray(left * values, dtype=np.float32)
+    return dense_rows(matrix @ leading_directions(matrix, columns))
 
 
 def ridge_validation(matrix: Features, labels: LabelArray, split: Split) -> float:

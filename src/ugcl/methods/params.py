@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field
 from typing import Any, Literal, get_args
@@ -52,6 +53,24 @@ def param_of(settings_field: Field[Any]) -> Param:
 def integer(help: str, minimum: int) -> Any:
     """Declare an integer of at least `minimum`."""
     return _param(help, _INTEGER.format(minimum), parse_integer(minimum), "N")
+
+
+def integers(help: str, minimum: int) -> Any:
+    """Declare different integers of at least `minimum`: a sequence, or text such as "0,1,2".
+
+    The value is a tuple in ascending order.
+    """
+    parse_one = parse_integer(minimum)
+
+    def parse(value: Any) -> tuple[int, ...]:
+        items = re.split(r"[,+]", value) if isinstance(value, str) else value
+        parsed = tuple(sorted(map(parse_one, items)))
+        if not parsed or len(set(parsed)) < len(parsed):
+            raise ValueError
+        return parsed
+
+    expected = f"different integers of at least {minimum}, separated by commas"
+    return _param(help, expected, parse, "N,N,...")
 
 
 def integer_or_all(help: str, minimum: int) -> Any:

@@ -17,7 +17,9 @@ from ugcl.methods import (
     grace,
     multiscope,
     mvgrl,
+    pca,
     raw,
+    sign,
     skip_gram,
     smooth,
     subg_con,
@@ -95,7 +97,7 @@ for _method in (
     *(grace.METHOD, gmi.METHOD, dgi.METHOD, mvgrl.METHOD, gca.METHOD, bgrl.METHOD),
     *(subg_con.METHOD, ggd.METHOD, cca_ssg.METHOD),
     *(*skip_gram.METHODS, *gae.METHODS, *supervised.METHODS),
-    *(raw.METHOD, smooth.METHOD),
+    *(raw.METHOD, smooth.METHOD, pca.METHOD, *sign.METHODS),
 ):
     register(_method)
 

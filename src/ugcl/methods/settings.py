@@ -54,8 +54,9 @@ class Settings:
         return dataclasses.replace(self, **params)
 
     def values(self) -> dict[str, Any]:
-        """Return all settings by name."""
-        return dataclasses.asdict(self)
+        """Return all settings by name, as plain data: a list of integers is a list."""
+        values = dataclasses.asdict(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     def adapted_to(self, graph: Graph, params: frozenset[str]) -> Self:
         """Return the settings adapted to a graph.

@@ -25,7 +25,10 @@ class Variant:
 
     @classmethod
     def parse(cls, text: str, method: str = DEFAULT_METHOD) -> Variant:
-        """Parse text: a preset's name, then, after a colon, NAME=VALUE pairs between commas."""
+        """Parse text: a preset's name, then, after a colon, NAME=VALUE pairs between commas.
+
+        The items of a value that is a list are joined by plus signs: `fast:powers=0+1+2`.
+        """
         declared = get_method(method).params
         preset, _, pairs = text.partition(":")
         get_method(method).preset(preset)
@@ -55,5 +58,10 @@ class Variant:
         return [cls.parse(variant, method) for variant in variants]
 
     def __str__(self) -> str:
-        params = ",".join(f"{name}={value}" for name, value in self.params.items())
+        params = ",".join(f"{name}={_shown(value)}" for name, value in self.params.items())
         return f"{self.preset}:{params}" if params else self.preset
+
+
+def _shown(value: Any) -> str:
+    """Return a value as `Variant.parse` reads it."""
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)

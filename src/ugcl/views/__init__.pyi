@@ -1,6 +1,7 @@
 from .augmentation import AdaptiveAugmentation as AdaptiveAugmentation
 from .augmentation import RandomAugmentation as RandomAugmentation
 from .augmentation import undirected_edges as undirected_edges
+from .blocks import side_by_side as side_by_side
 from .corruption import Corruption as Corruption
 from .corruption import DiffusionViews as DiffusionViews
 from .directions import leading_directions as leading_directions

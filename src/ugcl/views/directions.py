@@ -10,6 +10,7 @@ from scipy import linalg
 from ugcl._utils.linalg import randomized_svd
 from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.typing import Features
+from ugcl.views.scaling import densify
 
 MAX_ROWS = 50_000
 """Rows from which directions are computed; more are sampled."""
@@ -32,7 +33,7 @@ def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDA
     At most `min(D, columns)` of them, with signs that do not depend on the machine. Wide matrices
     are decomposed by a randomised SVD (Halko et al., 2011).
     """
-    matrix = sampled_rows(matrix, seed)
+    matrix = densify(sampled_rows(matrix, seed))
     width = matrix.shape[1]
     count = min(width, columns)
     if width <= MAX_EXACT:

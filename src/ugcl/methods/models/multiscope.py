@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -10,11 +9,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ugcl._utils.memo import cached_on
 from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.losses import Batch
 from ugcl.methods.models.ssl import SSLModel
+from ugcl.methods.models.structure import edges_key, structural_block
 from ugcl.methods.multiscope import MultiScopeSettings, build
 from ugcl.nn import unit_rows
 from ugcl.scope import Power, normalised_adjacency
@@ -28,7 +27,6 @@ from ugcl.views import (
     sampled_rows,
     scale_features,
     split_half_reliability,
-    structural_embedding,
 )
 
 HELD_OUT = 0.1
@@ -201,7 +199,7 @@ class MultiScopeModel(SSLModel):
                 graph.adjacency, raw, self.seed, structure=with_structure
             )
             self.weights.copy_(torch.tensor(reliability.weights(graph.num_nodes)))
-        self.trained_on.fill_(_key(graph.adjacency))
+        self.trained_on.fill_(edges_key(graph.adjacency))
 
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
         """Return the embeddings of all nodes: weighted blocks side by side."""
@@ -240,18 +238,9 @@ class MultiScopeModel(SSLModel):
             yield "X", (own * hidden).cpu()
             for power, rows in _powers(adjacency, hidden, settings.raw_powers):
                 yield f"{power} X", (around * unit_rows(rows)).cpu()
-        if settings.structure_columns:
-            yield "structure", structural * self._structure(graph.adjacency)
-
-    def _structure(self, adjacency: CSRMatrix) -> Tensor:
-        """Return the structural block; zeros for a graph that the model was not trained on."""
-        columns = self.settings.structure_columns
-        if int(self.trained_on) != _key(adjacency):
-            return torch.zeros(adjacency.shape[0], columns)
-        structure = cached_on(
-            adjacency, ("structure", columns), lambda: structural_embedding(adjacency, columns)
-        )
-        return unit_rows(_tensor(structure))
+        if columns := settings.structure_columns:
+            block = structural_block(graph.adjacency, columns, int(self.trained_on))
+            yield "structure", structural * unit_rows(_tensor(block))
 
     def _hidden(self, features: Features, device: Device) -> Iterator[Tensor]:
         """Encode all nodes, and yield H of `ROWS` at a time."""
@@ -272,14 +261,6 @@ def _powers(
             rows = multiply(adjacency.matrix, rows)
         previous = power
         yield "A" if power == 1 else f"A^{power}", rows
-
-
-def _key(adjacency: CSRMatrix) -> int:
-    """Return 63 bits that identify the edges."""
-    digest = hashlib.sha256(np.ascontiguousarray(adjacency.indptr, np.int64).tobytes())
-    digest.update(np.ascontiguousarray(adjacency.indices, np.int64).tobytes())
-    digest.update(np.ascontiguousarray(adjacency.data, np.float32).tobytes())
-    return int.from_bytes(digest.digest()[:8], "big") >> 1
 
 
 def _tensor(array: npt.NDArray[np.float32]) -> Tensor:
