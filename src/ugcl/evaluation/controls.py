@@ -60,6 +60,9 @@ WEIGHTS = (0.3, 0.6)
 COMPONENTS = 512
 """Components of the control `pca`."""
 
+ITERATIONS = 7
+"""Power iterations of a randomised SVD: controls must be strong."""
+
 MAX_COLUMNS = 1024
 """Columns of a control; blocks share them."""
 
@@ -249,7 +252,7 @@ def leading(matrix: Features, columns: int) -> Features:
 def principal(matrix: Features, columns: int) -> npt.NDArray[np.float32]:
     """Return the matrix in coordinates of its leading singular directions, `U S`."""
     matrix = densify(matrix)
-    return dense_rows(matrix @ leading_directions(matrix, columns))
+    return dense_rows(matrix @ leading_directions(matrix, columns, iterations=ITERATIONS))
 
 
 def ridge_validation(matrix: Features, labels: LabelArray, split: Split) -> float:

@@ -27,11 +27,13 @@ def sampled_rows(matrix: Features, seed: int = 0) -> Features:
     return matrix[np.sort(numpy_generator("svd", seed).choice(rows, MAX_ROWS, replace=False))]
 
 
-def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDArray[np.float32]:
+def leading_directions(
+    matrix: Features, columns: int, seed: int = 0, iterations: int = 3
+) -> npt.NDArray[np.float32]:
     """Return the right singular vectors of the largest singular values, D x columns.
 
     At most `min(D, columns)` of them, with signs that do not depend on the machine. Wide matrices
-    are decomposed by a randomised SVD (Halko et al., 2011).
+    are decomposed by a randomised SVD (Halko et al., 2011) with so many power `iterations`.
     """
     matrix = densify(sampled_rows(matrix, seed))
     width = matrix.shape[1]
@@ -45,7 +47,7 @@ def leading_directions(matrix: Features, columns: int, seed: int = 0) -> npt.NDA
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         return np.ascontiguousarray(vectors * np.sign(largest), dtype=np.float32)
     rank = min(count, matrix.shape[0])
-    _, _, right = randomized_svd(matrix, rank, iterations=3, seed=seed_of("svd", seed))
+    _, _, right = randomized_svd(matrix, rank, iterations=iterations, seed=seed_of("svd", seed))
     directions = np.zeros((width, count), dtype=np.float32)
     directions[:, :rank] = right.T
     return directions
