@@ -32,4 +32,4 @@ def same_process(monkeypatch: pytest.MonkeyPatch) -> None:
         return subprocess.CompletedProcess(command, 0, stdout.getvalue(), "")
 
     monkeypatch.setattr(child, "subprocess", SimpleNamespace(run=run))
-    monkeypatch.setattr(child, "_peak_above", lambda level: 1000)
+    monkeypatch.setattr(child, "peak_above", lambda level: 1000)
