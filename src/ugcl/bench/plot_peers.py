@@ -13,6 +13,7 @@ from ugcl.report import check_plotting
 
 OURS, PEER, LINE = "#e07a5f", "#3e7cb1", "#9aa5b1"
 MAX_COLUMNS = 3
+SHORTEST = 1e-3
 LABEL_HEIGHT = 0.035
 """Height of a label as a fraction of its panel."""
 
@@ -43,13 +44,13 @@ def plot_peers(summary: Sequence[Row], path: Path) -> None:
 
 def _panel(axis: Any, rows: list[Row]) -> None:
     """Draw the points of a graph, the front through the best ones, and their names."""
-    seconds = [row["cpu_seconds"] for row in rows]
+    seconds = [_position(row) for row in rows]
     accuracies = [row["accuracy"][0] for row in rows]
     low, high = min(accuracies), max(accuracies)
     margin = 0.08 * ((high - low) or 1)
     axis.set(xscale="log", ylim=(low - margin, high + margin))
     axis.set_xlim(min(seconds) / 1.5, max(seconds) * (max(seconds) / min(seconds)) ** 0.25 * 3)
-    best = [(row["cpu_seconds"], row["accuracy"][0]) for row in rows if row["front"]]
+    best = [(_position(row), row["accuracy"][0]) for row in rows if row["front"]]
     edge = [*best, (axis.get_xlim()[1], best[-1][1])]
     axis.plot(*zip(*edge, strict=True), drawstyle="steps-post", color=LINE, zorder=1)
     for row, x, y in zip(rows, seconds, accuracies, strict=True):
@@ -57,7 +58,7 @@ def _panel(axis: Any, rows: list[Row]) -> None:
     for row, height in zip(rows, _label_heights(axis, seconds, accuracies), strict=True):
         axis.annotate(
             row["method"],
-            (row["cpu_seconds"], height),
+            (_position(row), height),
             xytext=(5, 0),
             textcoords="offset points",
             va="center",
@@ -65,6 +66,11 @@ def _panel(axis: Any, rows: list[Row]) -> None:
             color=_colour(row),
             weight="bold" if row["front"] else "normal",
         )
+
+
+def _position(row: Row) -> float:
+    """Return the CPU seconds, at least those that a clock can tell from none."""
+    return max(row["cpu_seconds"], SHORTEST)
 
 
 def _colour(row: Row) -> str:

@@ -24,9 +24,11 @@ def prepare(graph: Graph, run: Run) -> tuple[Any, Any]:
     import torch
 
     a = graph.adjacency
-    parts = (torch.from_numpy(np.array(part)) for part in (a.indptr, a.indices, a.data))
+    starts, columns, values = (
+        torch.from_numpy(np.array(part)) for part in (a.indptr, a.indices, a.data)
+    )
     features = torch.from_numpy(np.array(dense_rows(graph.features), dtype=np.float32))
-    return features, torch.sparse_csr_tensor(*parts, size=a.shape)
+    return features, torch.sparse_csr_tensor(starts, columns, values, a.shape)
 
 
 def embed(data: Any, run: Run) -> Embeddings:

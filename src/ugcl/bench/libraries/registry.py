@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.suggest import unknown
@@ -37,7 +38,7 @@ def get_peer(name: str) -> Peer:
     def embed(graph: Graph, run: Run) -> Embeddings:
         from ugcl.engine import fit
 
-        params = {"epochs": 1} if run.brief and method.trained else {}
+        params: dict[str, Any] = {"epochs": 1} if run.brief and method.trained else {}
         return fit(method, graph, seed=run.seed, device="cpu", **params).embed(graph)
 
     return Peer(name, "ugcl", "ugcl", method.scope, lambda graph, run: graph, embed)
