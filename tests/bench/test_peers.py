@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ from ugcl.bench.libraries.registry import PEERS, get_peer, selected
 from ugcl.bench.peer_child import LIMITS, bounded_splits
 from ugcl.cli import main
 from ugcl.data import sbm_graph
+from ugcl.engine import fit
 from ugcl.evaluation import Score
 from ugcl.graph import Graph
 from ugcl.methods import METHODS
@@ -235,6 +237,15 @@ def test_large_graphs_are_probed_on_some_nodes() -> None:
 def test_methods_that_this_version_lacks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ugcl.bench.libraries.registry.OURS", ("smooth", "not-yet"))
     assert [peer.name for peer in selected(("none",), None)] == ["smooth"]
+
+
+def test_values_chosen_for_a_data_set_are_not_used() -> None:
+    graph = sbm_graph(nodes=60, features=8)
+    run, peer = Run(threads=1), get_peer("smooth")
+    expected = fit("smooth", graph).embed(graph)
+    for name in METHODS["smooth"].presets["fast"].graphs:
+        rows = peer.embed(peer.prepare(replace(graph, name=name), run), run)
+        np.testing.assert_array_equal(rows, expected)
 
 
 def test_packages_name_all_their_peers() -> None:

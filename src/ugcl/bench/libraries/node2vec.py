@@ -29,8 +29,8 @@ def prepare(graph: Graph, run: Run) -> tuple[Any, int]:
 def embed(data: Any, run: Run) -> Embeddings:
     """Embed by node2vec; nodes without edges get zeros.
 
-    No seed: with one, it restarts the random numbers in every batch of walks, which costs about
-    three points on Cora.
+    No seed: with one, it restarts the random numbers in every batch of walks, which cost one
+    to three points in trials on Cora.
     """
     from fastnode2vec import Node2Vec
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ugcl._utils.errors import UGCLError
@@ -28,7 +29,11 @@ NONE = ("none",)
 
 
 def get_peer(name: str) -> Peer:
-    """Return the peer of a name, which may be a method of this library with its default preset."""
+    """Return the peer of a name.
+
+    It may be a method of this library, with its default preset for graphs without a name: values
+    that were chosen for a data set, by its labels, would not be comparable.
+    """
     if name in PEERS:
         return PEERS[name]
     method = get_method(name)
@@ -41,7 +46,10 @@ def get_peer(name: str) -> Peer:
         params: dict[str, Any] = {"epochs": 1} if run.brief and method.trained else {}
         return fit(method, graph, seed=run.seed, device="cpu", **params).embed(graph)
 
-    return Peer(name, "ugcl", "ugcl", method.scope, lambda graph, run: graph, embed)
+    def prepare(graph: Graph, run: Run) -> Graph:
+        return replace(graph, name="")
+
+    return Peer(name, "ugcl", "ugcl", method.scope, prepare, embed)
 
 
 def selected(peers: Sequence[str] | None, methods: Sequence[str] | None) -> list[Peer]:
