@@ -109,7 +109,7 @@ def _write(axis: Any, text: str, place: tuple[float, float], row: Row, taken: li
 
 
 def _seconds(row: Row) -> float:
-    return max(row["cpu_seconds"], SHORTEST)
+    return max(float(row["cpu_seconds"]), SHORTEST)
 
 
 def _colour(row: Row) -> str:
