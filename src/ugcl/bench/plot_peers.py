@@ -58,7 +58,7 @@ def _panel(axis: Any, rows: list[Row]) -> None:
     low, high = (end(_seconds(row) for row in rows) for end in (min, max))
     stretch = max(high / low, 10) ** 0.25
     axis.set(xscale="log", xlim=(low / stretch, high * stretch))
-    axis.set_ylim(floor - margin, best + margin)
+    axis.set_ylim(floor - margin, best + 2 * margin)
     points = [(_seconds(row), max(row["accuracy"][0], floor)) for row in rows]
     edge = [point for row, point in zip(rows, points, strict=True) if row["front"]]
     edge = [(edge[0][0], floor - margin), *edge, (high * stretch, edge[-1][1])]
