@@ -27,6 +27,8 @@ from cells import (
     variants,
 )
 from collect import Record, find_record
+from ugcl.bench.front import peer_table, summarise
+from ugcl.bench.libraries.registry import PEERS
 from ugcl.data import DATASETS
 from ugcl.evaluation import CONTROLS
 from ugcl.methods import METHODS
@@ -409,6 +411,18 @@ def memory() -> Rows:
             yield f"`{method}`", f"`{preset}`", pairs, *cells
 
 
+def peer_list() -> Rows:
+    """The peers of other libraries and what they compute."""
+    yield "name", "library", "what it computes"
+    for peer in PEERS.values():
+        yield f"`{peer.name}`", peer.package, peer.about
+
+
+def peers() -> Rows:
+    """Time, memory and accuracy of other libraries and of this one."""
+    yield from peer_table(summarise(load("peers")))
+
+
 # docs/scope
 
 CRITERIA = {
@@ -520,7 +534,10 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
-    "docs/bench/README.md": (steps, parts, multiscope_steps, growth, embedding, memory),
+    "docs/bench/README.md": (
+        *(steps, parts, multiscope_steps, growth, embedding, memory),
+        *(peer_list, peers),
+    ),
     "docs/scope/README.md": (regrets, criteria, auto_scope, paper_scopes, decay),
 }
 """The tables of each page."""

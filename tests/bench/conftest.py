@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from conftest import make_graph
-from ugcl.bench import child
+from ugcl.bench import child, peer_child
 
 
 @pytest.fixture
@@ -32,4 +32,5 @@ def same_process(monkeypatch: pytest.MonkeyPatch) -> None:
         return subprocess.CompletedProcess(command, 0, stdout.getvalue(), "")
 
     monkeypatch.setattr(child, "subprocess", SimpleNamespace(run=run))
-    monkeypatch.setattr(child, "_peak_above", lambda level: 1000)
+    for module in (child, peer_child):
+        monkeypatch.setattr(module, "peak_above", lambda level: 1000)

@@ -1,9 +1,11 @@
 from .commands import bench_busy as bench_busy
 from .commands import bench_start as bench_start
+from .front import peer_table as peer_table
 from .load import bench_load as bench_load
 from .machine import describe_machine as describe_machine
 from .memory import bench_memory as bench_memory
 from .multiscope import bench_multiscope as bench_multiscope
+from .peers import bench_peers as bench_peers
 from .scaling import bench_embed as bench_embed
 from .scaling import bench_scaling as bench_scaling
 from .step import bench_step as bench_step

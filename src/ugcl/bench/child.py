@@ -1,8 +1,10 @@
-"""Measurements of peak memory, each in a fresh process."""
+"""Measurements that need a fresh process: peak memory, and the time of other libraries."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -23,7 +25,22 @@ from ugcl.nn.blocked import WIDTH
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
 
-_CODE = "from ugcl.bench.child import main; main()"
+_CODE = "from ugcl.bench.child import start; start()"
+
+
+class ChildKilled(UGCLError):
+    """A signal ended the process that measures.
+
+    Args:
+        signal: number of the signal; SIGKILL is most often that of Linux without free memory.
+    """
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(
+            "the process that measures memory was killed, probably because memory ran out: use "
+            "smaller settings or a larger machine"
+        )
+        self.signal = signal
 
 
 def in_fresh_process(
@@ -68,18 +85,38 @@ def in_fresh_process(
         "data_root": data_root,
         "threads": threads or torch.get_num_threads(),
     }
+    return ask_fresh_process(request)
+
+
+def ask_fresh_process(
+    request: Mapping[str, Any], environment: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Send a request to a new process and return its answer.
+
+    Args:
+        request: the `task` and what it needs, as JSON.
+        environment: variables that differ from those of this process.
+    """
     process = subprocess.run(
-        [sys.executable, "-c", _CODE, json.dumps(request)], capture_output=True, text=True
+        [sys.executable, "-c", _CODE, json.dumps(request)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(environment or {})},
     )
     if process.returncode < 0:
-        raise UGCLError(
-            "the process that measures memory was killed, probably because memory ran out: use "
-            "smaller settings or a larger machine"
-        )
+        raise ChildKilled(-process.returncode)
     if process.returncode:
         raise UGCLError(process.stderr.strip().splitlines()[-1])
-    measured: dict[str, Any] = json.loads(process.stdout)
+    # The answer is the last line: libraries may print others.
+    measured: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
     return measured
+
+
+def start() -> None:
+    """Run `main` in a process that Linux ends first where memory runs out, before its parent."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", "utf-8")
+    main()
 
 
 def main() -> None:
@@ -92,12 +129,16 @@ def main() -> None:
 
 def _measure(request: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(request["threads"])
+    if request["task"] == "peer":
+        from ugcl.bench.peer_child import measure
+
+        return measure(request)
     _import_optimizer()
-    imported = _resident_bytes()
+    imported = resident_bytes()
     measured: dict[str, Any] = {}
     if request["task"] == "load":
         measured["seconds"] = seconds(lambda: load_graph(request["graph"]))
-        return measured | {"peak_bytes": _peak_above(imported)}
+        return measured | {"peak_bytes": peak_above(imported)}
     graph, method = load_graph(request["graph"], request["data_root"]), request["method"]
     if get_method(method).supervised:
         graph = replace(graph, splits=split_of(graph)[0])
@@ -112,11 +153,11 @@ def _measure(request: dict[str, Any]) -> dict[str, Any]:
             model.on_fit_end(graph, "cpu")
             model.embed(graph, "cpu")
     else:
-        loaded = _resident_bytes()
+        loaded = resident_bytes()
         measured["seconds"] = min(seconds(lambda: model.embed(graph, "cpu")) for _ in range(3))
-        measured["embed_bytes"] = _peak_above(loaded)
+        measured["embed_bytes"] = peak_above(loaded)
         measured["products_seconds"] = _products(graph, settings["hidden"] * settings["scope"])
-    return measured | {"peak_bytes": _peak_above(imported)}
+    return measured | {"peak_bytes": peak_above(imported)}
 
 
 def _products(graph: Graph, columns: int) -> float:
@@ -140,12 +181,12 @@ def _import_optimizer() -> None:
     Adam([parameter], fused=True).step()
 
 
-def _resident_bytes() -> int | None:
+def resident_bytes() -> int | None:
     """Return the memory of this process now."""
     return _status("VmRSS:")
 
 
-def _peak_above(level: int | None) -> int | None:
+def peak_above(level: int | None) -> int | None:
     """Return the peak memory of this process above a level.
 
     Not `ru_maxrss`, which a new process inherits from its parent.

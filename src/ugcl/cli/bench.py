@@ -159,6 +159,83 @@ def memory(
     return Result(result, lambda: _print_memory(result))
 
 
+def _threads(text: str) -> int | str:
+    return text if text == "all" else int(integer(1).convert(text, None, None))
+
+
+@command(
+    "peers",
+    group=bench,
+    examples=(
+        "ugcl bench peers --out peers",
+        "ugcl bench peers cora,sbm:10000 --out peers --peers pycleora --threads 1 --repeats 1",
+    ),
+)
+@argument(
+    "graphs",
+    type=CommaSeparated(),
+    required=False,
+    help="comma-separated data sets, files, or block models such as sbm:100000 (default: cora, "
+    "pubmed, amazon-photo, amazon-computers and block models of 10^5 and 10^6 nodes)",
+)
+@option("--out", required=True, metavar="DIR", help="folder for peers.jsonl, or a .jsonl file")
+@option(
+    "--peers",
+    type=CommaSeparated(),
+    metavar="PEER,...",
+    help="peers or their packages, or none (default: all that are installed)",
+)
+@option(
+    "--methods",
+    type=CommaSeparated(),
+    metavar="METHOD,...",
+    help="methods of this library, or none (default: multiscope, ugcl and those without training)",
+)
+@option(
+    "--threads",
+    type=CommaSeparated(_threads, " of integers or all"),
+    default="1,all",
+    metavar="COUNT,...",
+    help="numbers of threads (default: 1,all)",
+)
+@option("--repeats", type=integer(1), default=3, help="repetitions (default: 3)")
+@option("--splits", type=integer(1), default=5, help="random splits of the labels (default: 5)")
+@option(
+    "--time-limit",
+    type=integer(1),
+    default=600,
+    help="CPU seconds after which an embedding is stopped (default: 600)",
+)
+@option("--figure", metavar="FILE", help="the figure (default: peers.png in the folder)")
+@data_root
+def peers(
+    graphs: tuple[str, ...] | None,
+    out: str,
+    peers: tuple[str, ...] | None,
+    methods: tuple[str, ...] | None,
+    threads: tuple[int | str, ...],
+    repeats: int,
+    splits: int,
+    time_limit: int,
+    figure: str | None,
+    data_root: str | None,
+) -> Result:
+    """Compare with other libraries: CPU seconds, peak memory and accuracy."""
+    result = benchmarks.bench_peers(
+        **({} if graphs is None else {"graphs": graphs}),
+        out=Path(out),
+        peers=peers,
+        methods=methods,
+        threads=threads,
+        repeats=repeats,
+        splits=splits,
+        time_limit=time_limit,
+        figure=None if figure is None else Path(figure),
+        data_root=data_root,
+    )
+    return Result(result, lambda: _print_peers(result))
+
+
 @command("suite", group=bench, examples=("ugcl bench suite --out benchmarks",))
 @option("--out", required=True, metavar="DIR", help="folder for bench.json and bench.png")
 @data_root
@@ -257,6 +334,14 @@ def _print_memory(result: dict[str, Any]) -> None:
             for row in result["rows"]
         ),
     )
+
+
+def _print_peers(result: dict[str, Any]) -> None:
+    header, *rows = benchmarks.peer_table(result["summary"])
+    print_table(header, rows)
+    for name, reason in result["skipped"].items():
+        print(f"{name} is skipped: {reason}")
+    print(f"\n{result['out']}, {result['table']}, {result['figure']}")
 
 
 def _print_steps(steps: list[dict[str, Any]]) -> None:
