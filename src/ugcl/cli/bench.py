@@ -198,7 +198,7 @@ def _threads(text: str) -> int | str:
     metavar="COUNT,...",
     help="numbers of threads (default: 1,all)",
 )
-@option("--repeats", type=integer(1), default=3, help="repetitions (default: 3)")
+@repeats
 @option("--splits", type=integer(1), default=5, help="random splits of the labels (default: 5)")
 @option(
     "--time-limit",
