@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.utils.extmath import randomized_svd
 
 from ugcl._utils.linalg import dense_rows
 from ugcl._utils.random import seed_of
@@ -91,6 +90,8 @@ def reduce_columns(matrix: Features, num_components: int = NUM_COMPONENTS) -> Ma
     """Project onto the leading singular directions (randomised SVD), if there are more columns."""
     if matrix.shape[1] <= num_components:
         return dense_rows(matrix).astype(np.float32, copy=False)
+    from sklearn.utils.extmath import randomized_svd
+
     rank = min(num_components, matrix.shape[0])
     left, values, _ = randomized_svd(matrix, rank, n_iter=2, random_state=seed_of("svd"))
     return np.ascontiguousarray(left * values, dtype=np.float32)
