@@ -37,7 +37,7 @@ LARGE_GRAPH = 50_000
 MAX_ROWS = 5_000
 """Rows from which the singular directions of the visible features are computed."""
 
-TRAIN_FRACTION, MAX_TRAIN, MAX_TEST = 0.1, 4_000, 20_000
+TRAIN_FRACTION, MAX_TRAIN, MAX_TEST = 0.1, 4_000, 8_000
 """Fraction of nodes that the regression is fitted on, and limits for large graphs."""
 
 
@@ -66,7 +66,7 @@ def masked_features(readouts: Readouts, seed: int = 0, *, stop: bool = True) -> 
     the same n. Graphs of `LARGE_GRAPH` nodes or more: see `sampled_masked_features`.
 
     The columns are taken unscaled: the norm of a whole row would leak its masked part.
-    Cost of a repetition: O(n nnz(A) 128) and regressions on at most 24,000 nodes. Memory: O(128 N)
+    Cost of a repetition: O(n nnz(A) 128) and regressions on at most 12,000 nodes. Memory: O(128 N)
     for each of at most eight repetitions.
 
     Args:

@@ -67,11 +67,12 @@ class Readouts:
         Cost: O(nnz(A) D) for each n.
         """
         matrix = (adjacency or self.adjacency).matrix
-        rows = slice(None) if nodes is None else torch.from_numpy(nodes)
         start = torch.from_numpy(hidden)
+        rows = torch.arange(len(start)) if nodes is None else torch.from_numpy(nodes)
+        own = start[rows]
         context, buffer = start.clone(), torch.empty_like(start)
         for n in range(self.max_n + 1):
-            yield ((start[rows] + context[rows]) / 2).numpy()
+            yield context[rows].add_(own).div_(2).numpy()
             if n < self.max_n:
                 multiply(matrix, context, out=buffer)
                 context, buffer = buffer, context
