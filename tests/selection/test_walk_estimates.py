@@ -19,9 +19,7 @@ def random_graph(seed: int, *, weighted: bool = False, sparse: bool = False) -> 
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     features = rng.normal(size=(15, 6)).astype(np.float32)  # node 14 has no edges
     weights = rng.uniform(0.2, 3, len(pairs)) if weighted else None
-    return Graph.from_edges(
-        pairs, sp.csr_array(features) if sparse else features, weights=weights
-    )
+    return Graph.from_edges(pairs, sp.csr_array(features) if sparse else features, weights=weights)
 
 
 def dense(graph: Graph) -> np.ndarray:
@@ -62,8 +60,6 @@ def test_the_leading_eigenvector_is_estimated_without_error(seed: int, weighted:
 
 def test_the_two_estimates_are_different_and_repeat() -> None:
     estimates = WalkEstimates(random_graph(0), np.arange(10))
-    first, again = (
-        next(estimates.powers(4, np.random.default_rng(seed))) for seed in (0, 0)
-    )
+    first, again = (next(estimates.powers(4, np.random.default_rng(seed))) for seed in (0, 0))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first[0], first[1])

@@ -75,7 +75,9 @@ def _plot_criteria(axes: Axes, survey: Survey) -> None:
             axes.plot(np.arange(scores.size), scaled, color=colour, lw=2 if default else 1)
         label = f"{name}: n = {choice.n}"
         style: dict[str, Any] = {"ms": 11} if default else {"ms": 7, "zorder": 3}
-        axes.plot(choice.n, np.nan_to_num(scaled[choice.n]), marker, color=colour, label=label, **style)
+        axes.plot(
+            choice.n, np.nan_to_num(scaled[choice.n]), marker, color=colour, label=label, **style
+        )
     _finish(axes)
 
 

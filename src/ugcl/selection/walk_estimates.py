@@ -51,8 +51,8 @@ class WalkEstimates:
         parts = (weights.astype(np.float32), adjacency.indices, adjacency.indptr)
         degrees = np.sqrt(self._degrees(self.nodes))[:, None]
         around = self._combine(sp.csr_array(parts, shape=adjacency.shape))
-        mean: Matrix = (around + SMOOTHING_SELF_LOOPS / degrees * self.own()) / degrees
-        return mean.astype(np.float32)
+        mean = (around + SMOOTHING_SELF_LOOPS / degrees * self.own()) / degrees
+        return np.asarray(mean, dtype=np.float32)
 
     def powers(self, num_walks: int, rng: np.random.Generator) -> Iterator[Matrix]:
         """Yield two independent estimates of `A^m X` at the nodes, m = 2, 3, ..., 2 x T x D'.
