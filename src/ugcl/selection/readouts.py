@@ -107,10 +107,10 @@ def reduce_columns(
     from sklearn.utils.extmath import randomized_svd
 
     num_rows = matrix.shape[0]
-    rank, state = min(num_components, num_rows), seed_of("svd")
+    rank = min(num_components, num_rows)
     if max_rows is None or num_rows <= max_rows:
-        left, values, _ = randomized_svd(matrix, rank, n_iter=2, random_state=state)
+        left, values, _ = randomized_svd(matrix, rank, n_iter=2, random_state=seed_of("svd"))
         return np.ascontiguousarray(left * values, dtype=np.float32)
     some = np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))
-    _, _, right = randomized_svd(matrix[some], rank, n_iter=2, random_state=state)
+    _, _, right = randomized_svd(matrix[some], rank, n_iter=2, random_state=seed_of("svd"))
     return np.ascontiguousarray(matrix @ right.T, dtype=np.float32)
