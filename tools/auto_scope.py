@@ -1,9 +1,9 @@
 """Measure the label-free choice of n and compare it with the cost of ten training epochs.
 
-    python tools/auto_scope.py NAME GRAPH [GRAPH ...]
+    python tools/auto_scope.py VERSION GRAPH [GRAPH ...]
 
-Each graph, the name of a data set or a file, becomes a record of results/auto_scope.jsonl, named
-NAME: n, CPU seconds on one thread, and sparse products of the whole graph with up to 128 columns.
+Each graph, the name of a data set or a file, becomes a record of results/auto_scope.jsonl: n,
+CPU seconds on one thread, and sparse products of the whole graph with up to 128 columns.
 Training is UGCL's preset `fast`.
 """
 
@@ -33,14 +33,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", help="what is measured, for example now")
+    parser.add_argument("version", help="what is measured, for example now")
     parser.add_argument("graphs", nargs="+", help="data sets and files")
     args = parser.parse_args()
     torch.set_num_threads(1)
     _measure(sbm_graph(nodes=300, degree=6, homophily=0.8, features=200))  # imports, first calls
     for graph in args.graphs:
-        record = {"name": args.name, "graph": Path(graph).stem, **_measure(load_graph(graph))}
-        put_record(RESULTS / "auto_scope.jsonl", record, "name", "graph")
+        name = Path(graph).name.removesuffix(".npz")
+        record = {"name": f"{args.version}-{name}", "version": args.version, "graph": name}
+        record |= _measure(load_graph(graph))
+        put_record(RESULTS / "auto_scope.jsonl", record, "name")
         print(record)
 
 

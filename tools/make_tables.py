@@ -498,8 +498,8 @@ def auto_scope_cost() -> Rows:
         *("CPU seconds before", "CPU seconds", "10 epochs"),
     )
     records = load("auto_scope")
-    for record in (record for record in records if record["name"] == "now"):
-        before = find_record(records, name="before", graph=record["graph"])
+    for record in (record for record in records if record["version"] == "now"):
+        before = find_record(records, version="before", graph=record["graph"])
         assert before is not None
         yield (
             record["graph"],
