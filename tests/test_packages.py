@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-LAZY = ("ugcl.losses", "ugcl.nn", "ugcl.views")
+LAZY = ("ugcl.losses", "ugcl.nn", "ugcl.selection", "ugcl.views")
 LIGHT = ("ugcl", "ugcl.methods", "ugcl.cli")
 
 
@@ -62,3 +62,14 @@ def test_a_light_package_imports_no_numerical_library(package: str) -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "[]"
+
+
+def test_the_names_of_selection_need_neither_scikit_learn_nor_scipy_stats() -> None:
+    code = (
+        "import sys, ugcl.selection\n"
+        "for name in ugcl.selection.__all__: getattr(ugcl.selection, name)\n"
+        "print(sorted({'sklearn', 'scipy.stats'} & set(sys.modules)))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "[]\n"

@@ -505,6 +505,26 @@ def auto_scope() -> Rows:
                 yield study["graph"], *scopes, interval(row["difference"], 2)
 
 
+def auto_scope_cost() -> Rows:
+    """The choice of n with and without early stop and sample, and the cost of ten epochs."""
+    yield (
+        *("graph", "nodes", "n before", "n", "products before", "products"),
+        *("CPU seconds before", "CPU seconds", "10 epochs"),
+    )
+    records = load("auto_scope")
+    for record in (record for record in records if record["version"] == "now"):
+        before = find_record(records, version="before", graph=record["graph"])
+        assert before is not None
+        yield (
+            record["graph"],
+            f"{record['nodes']:,}",
+            *(str(each["n"]) for each in (before, record)),
+            *(str(each["products"]) for each in (before, record)),
+            *(f"{each['cpu_seconds']:.2f}" for each in (before, record)),
+            f"{record['ten_epochs_cpu_seconds']:.2f}",
+        )
+
+
 def paper_scopes() -> Rows:
     """Lower bounds of the paper's table of scopes, ours and published."""
     yield "graph", "d", "", *(f"n = {n}" for n in range(1, 11)), "selected"
@@ -538,7 +558,14 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
         *(steps, parts, multiscope_steps, growth, embedding, memory),
         *(peer_list, peers),
     ),
-    "docs/scope/README.md": (regrets, criteria, auto_scope, paper_scopes, decay),
+    "docs/scope/README.md": (
+        auto_scope_cost,
+        regrets,
+        criteria,
+        auto_scope,
+        paper_scopes,
+        decay,
+    ),
 }
 """The tables of each page."""
 

@@ -10,6 +10,8 @@ from ugcl.selection import (
 )
 from ugcl.selection.label_free import one_standard_error_rule
 from ugcl.selection.masked import MaskedSplit, masked_features, r_squared, sample_split
+from ugcl.selection.readouts import reduce_columns
+from ugcl.selection.stopping import has_fallen
 
 
 def sbm(homophily: float, degree: float, nodes: int = 1500, signal: float = 3.0) -> Graph:
@@ -44,6 +46,43 @@ def test_halves_share_neither_columns_nor_nodes() -> None:
     assert split.num_train == 40
     two = Readouts(Graph(readouts.graph.adjacency, readouts.graph.features[:, :2]))
     assert sample_split(two, 0, 0).visible.sum() == 1
+
+
+def slow_scores(readouts: Readouts, repeats: int) -> np.ndarray:
+    """Score one repetition after the other at every n."""
+    scores = []
+    for repeat in range(repeats):
+        split = sample_split(readouts, 0, repeat)
+        hidden = readouts.encode(readouts.graph.features[:, split.visible])
+        rows = readouts.for_each_n(hidden, split.nodes)
+        scores.append([r_squared(at_n, split) for at_n in rows])
+    return np.array(scores)
+
+
+@pytest.mark.parametrize(
+    ("homophily", "signal", "repeats"), [(0.1, 8.0, 4), (0.8, 3.0, 12), (0.25, 0.0, 12)]
+)
+def test_scores_before_the_stop_are_those_of_every_repetition(
+    homophily: float, signal: float, repeats: int
+) -> None:
+    readouts = Readouts(sbm(homophily, 8, signal=signal), max_n=8)
+    stopped = masked_features(readouts)
+    every = slow_scores(readouts, 12)
+    assert len(stopped) == repeats
+    np.testing.assert_allclose(stopped, every[:repeats, : stopped.shape[1]], atol=1e-6)
+    np.testing.assert_allclose(masked_features(readouts, stop=False), every, atol=1e-6)
+    last = stopped.shape[1] - 1
+    assert last == readouts.max_n or has_fallen(stopped) or has_fallen(stopped[:4])
+    if stopped.mean(axis=0).max() > 0.001:
+        assert one_standard_error_rule(stopped) == one_standard_error_rule(every)
+
+
+def test_directions_of_many_rows_are_computed_from_a_sample() -> None:
+    rng = np.random.default_rng(0)
+    low_rank = (rng.normal(size=(300, 3)) @ rng.normal(size=(3, 20))).astype(np.float32)
+    whole, some = reduce_columns(low_rank, 3), reduce_columns(low_rank, 3, max_rows=50)
+    np.testing.assert_allclose(some @ some.T, low_rank @ low_rank.T, atol=1e-3)
+    np.testing.assert_allclose(whole @ whole.T, low_rank @ low_rank.T, atol=1e-3)
 
 
 @pytest.mark.slow

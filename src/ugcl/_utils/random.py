@@ -37,6 +37,7 @@ Purpose = Literal[
     "link pairs",  # which held-out edges are for validation
     "map",  # t-SNE
     "masked features",  # masks and nodes, a criterion of n
+    "masked walks",  # nodes and walks of a large graph, the same criterion
     "non-edges",
     "probe",  # initial weights of the authors' probe
     "pseudo-labels",  # clusters, a criterion of n

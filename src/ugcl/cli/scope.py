@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 @option("--plot", metavar="FILE", help="plot the curves into a file (.png, .svg)")
 @option("--deep", is_flag=True, help="also use the criteria that train a model, which take longer")
 @option(
+    "--all-scores",
+    is_flag=True,
+    help="score every n by masked features, also those that the choice does not need",
+)
+@option(
     "--sample",
     type=integer(1),
     metavar="S",
@@ -42,6 +48,7 @@ def scope(
     graph: GraphArgument,
     plot: str | None,
     deep: bool,
+    all_scores: bool,
     sample: int | None,
     degree: Degree,
     threads: int | None,
@@ -70,6 +77,7 @@ def scope(
             sample=sample,
             convention=degree,
             trained=study.TRAINED_CRITERIA if deep else {},
+            all_scores=all_scores,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     if plot is not None:
@@ -128,7 +136,6 @@ def _components(result: Survey) -> str:
 def _print_curves(result: Survey) -> None:
     from ugcl.selection import DEFAULT_CRITERION
 
-    scores = result.choice(DEFAULT_CRITERION).scores
     columns: dict[str, list[str]] = {}
     if result.lower_bound is not None:
         columns["Lemma 1"] = [f"{bound:.3f}" for bound in result.lower_bound]
@@ -145,8 +152,11 @@ def _print_curves(result: Survey) -> None:
             f"{fraction:.1%}" for fraction in result.measured.strongly_dominant()
         ]
     columns = {name: ["", *column] for name, column in columns.items()}
-    if scores is not None:
-        columns[DEFAULT_CRITERION] = [f"{score:.4f}" for score in scores]
+    if result.choice(DEFAULT_CRITERION).scores is not None:
+        columns[DEFAULT_CRITERION] = [
+            "not computed" if isnan(score) else f"{score:.4f}"
+            for score in result.scores(DEFAULT_CRITERION)
+        ]
     if columns:
         rows = zip(*columns.values(), strict=True)
         print_table(("n", *columns), ((str(n), *row) for n, row in enumerate(rows)))

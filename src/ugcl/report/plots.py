@@ -67,14 +67,17 @@ def _plot_criteria(axes: Axes, survey: Survey) -> None:
         if choice.scores is None or choice.n is None:
             continue
         default = name == DEFAULT_CRITERION
-        scores = np.where(np.isfinite(choice.scores), choice.scores, np.nan)
+        known = np.array(survey.scores(name))
+        scores = np.where(np.isfinite(known), known, np.nan)
         spread = np.nanmax(scores) - np.nanmin(scores)
         scaled = (scores - np.nanmin(scores)) / (spread or 1)
-        if np.unique(scores).size > 2:  # not an indicator of the selected n
+        if np.unique(scores[~np.isnan(scores)]).size > 2:  # not an indicator of the selected n
             axes.plot(np.arange(scores.size), scaled, color=colour, lw=2 if default else 1)
         label = f"{name}: n = {choice.n}"
         style: dict[str, Any] = {"ms": 11} if default else {"ms": 7, "zorder": 3}
-        axes.plot(choice.n, scaled[choice.n], marker, color=colour, label=label, **style)
+        axes.plot(
+            choice.n, np.nan_to_num(scaled[choice.n]), marker, color=colour, label=label, **style
+        )
     _finish(axes)
 
 

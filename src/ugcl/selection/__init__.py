@@ -1,29 +1,5 @@
 """Selection of the contextual scope n: the paper's rule, training labels, label-free criteria."""
 
-from ugcl.selection.choice import MAX_N, Choice
-from ugcl.selection.label_free import (
-    CRITERIA,
-    DEFAULT_CRITERION,
-    apply_criterion,
-    choose_scope,
-    resolve_scope,
-)
-from ugcl.selection.paper_rule import bound_degree, paper_rule, training_labels_rule
-from ugcl.selection.readouts import Readouts
-from ugcl.selection.survey import Survey, survey
+import lazy_loader
 
-__all__ = [
-    "CRITERIA",
-    "DEFAULT_CRITERION",
-    "MAX_N",
-    "Choice",
-    "Readouts",
-    "Survey",
-    "apply_criterion",
-    "bound_degree",
-    "choose_scope",
-    "paper_rule",
-    "resolve_scope",
-    "survey",
-    "training_labels_rule",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

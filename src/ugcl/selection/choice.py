@@ -16,7 +16,8 @@ class Choice:
         rule: name of the rule.
         n: the selected scope; None if the rule does not apply to the graph.
         why: the reason, one sentence.
-        scores: mean score of n = 0, 1, ..., for rules that score every n.
+        scores: mean score of n = 0, 1, ..., for rules that score n; a rule that stops early has
+            no scores of larger n.
         settings: names of the settings that were "auto" and are set to n.
     """
 

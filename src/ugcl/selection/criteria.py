@@ -9,9 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import torch
-from scipy import stats
-from sklearn.cluster import KMeans
-from sklearn.preprocessing import normalize
 
 from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.scope import average_degree, edge_homophily, lower_bounds
@@ -32,6 +29,8 @@ MAX_PAIRS = 20_000
 
 def held_out_links(readouts: Readouts, seed: int = 0) -> Scores:
     """Return the AUC of the cosine similarity on held-out edges against random pairs of nodes."""
+    from scipy.stats import mannwhitneyu
+
     rng = numpy_generator("held-out links", seed)
     edges = sp.coo_array(sp.triu(readouts.graph.adjacency, 1))
     order = rng.permutation(edges.nnz)
@@ -45,7 +44,7 @@ def held_out_links(readouts: Readouts, seed: int = 0) -> Scores:
     aucs = []
     for rows in readouts.for_each_n(hidden, adjacency=adjacency):
         positive, negative = np.split(_cosines(rows, pairs), [count])
-        aucs.append(stats.mannwhitneyu(positive, negative).statistic / count**2)
+        aucs.append(mannwhitneyu(positive, negative).statistic / count**2)
     return np.array([aucs])
 
 
@@ -55,6 +54,9 @@ def pseudo_labels(readouts: Readouts, seed: int = 0, embeddings: Matrix | None =
     The clusters are those of `A X`, or of trained embeddings. The score is 1 for the last n with
     strong dominance and 0 elsewhere.
     """
+    from sklearn.cluster import KMeans
+    from sklearn.preprocessing import normalize
+
     rows = readouts.encoded if embeddings is None else embeddings
     k_means = KMeans(NUM_CLUSTERS, n_init=3, random_state=seed_of("pseudo-labels", seed))
     clusters = k_means.fit_predict(normalize(rows)).astype(np.int64)
@@ -88,6 +90,8 @@ def denoising(readouts: Readouts, seed: int = 0) -> Scores:
 
 def agreement(readouts: Readouts, seed: int = 0) -> Scores:
     """Return the rank correlation of the similarities by two random halves of the features."""
+    from scipy.stats import rankdata
+
     rng = numpy_generator("agreement", seed)
     mask = readouts.sample_columns(rng)
     pairs = rng.integers(readouts.graph.num_nodes, size=(2, MAX_PAIRS))
@@ -97,7 +101,7 @@ def agreement(readouts: Readouts, seed: int = 0) -> Scores:
     ]
     correlations = []
     for both in zip(*halves, strict=True):
-        ranks = [stats.rankdata(_cosines(rows, pairs)) for rows in both]
+        ranks = [rankdata(_cosines(rows, pairs)) for rows in both]
         with np.errstate(invalid="ignore"):  # all cosines are equal
             correlations.append(float(np.corrcoef(*ranks)[0, 1]))
     return np.nan_to_num(np.array([correlations], dtype=np.float64))
@@ -105,6 +109,8 @@ def agreement(readouts: Readouts, seed: int = 0) -> Scores:
 
 def _cosines(rows: Matrix, pairs: npt.NDArray[np.integer]) -> Matrix:
     """Return the cosine similarity of centred rows for each pair, 2 x P."""
+    from sklearn.preprocessing import normalize
+
     unit = normalize(rows - rows.mean(axis=0))
     cosines: Matrix = (unit[pairs[0]] * unit[pairs[1]]).sum(axis=1)
     return cosines

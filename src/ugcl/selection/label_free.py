@@ -10,13 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.methods.settings import Settings
 from ugcl.selection.choice import MAX_N, Choice
 from ugcl.selection.criteria import agreement, denoising, held_out_links, pseudo_labels
-from ugcl.selection.masked import masked_features
+from ugcl.selection.masked import LARGE_GRAPH, masked_features
 from ugcl.selection.readouts import Readouts
+from ugcl.selection.stopping import standard_errors
 from ugcl.typing import Features
+from ugcl.views import sample_nodes, scale_features
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +32,14 @@ FALLBACK_N = 1
 MIN_LINK_AUC = 0.55
 """Held-out links are used to select n if they are predicted at least this well."""
 
+SAMPLE = 20_000
+"""Nodes of a large graph whose features are checked, and whose held-out links are predicted."""
+
 TOLERANCE = 1e-5
 """Differences below this fraction of the largest value are rounding errors."""
 
 Criterion = Callable[[Readouts], npt.NDArray[np.float64]]
-"""Returns scores, repetitions x (max_n + 1), higher is better."""
+"""Returns scores, repetitions x (last n + 1), higher is better; last n is at most `max_n`."""
 
 CRITERIA: Mapping[str, tuple[Criterion, str]] = {
     "masked-features": (masked_features, "predicts masked features best"),
@@ -69,22 +75,35 @@ def resolve_scope(settings: Settings, graph: Graph) -> tuple[Settings, Choice | 
 
 
 def apply_criterion(
-    readouts: Readouts, name: str, criteria: Mapping[str, tuple[Criterion, str]] = CRITERIA
+    readouts: Readouts,
+    name: str,
+    criteria: Mapping[str, tuple[Criterion, str]] = CRITERIA,
+    *,
+    all_scores: bool = False,
 ) -> Choice:
-    """Select n by a criterion and the one-standard-error rule."""
+    """Select n by a criterion and the one-standard-error rule.
+
+    Args:
+        readouts: the graph and the largest n.
+        name: name of the criterion.
+        criteria: the criteria by name.
+        all_scores: whether `Choice.scores` has every n for the default criterion, also those that
+            were not needed; the choice is the same.
+    """
     criterion, phrase = criteria[name]
     if (choice := _check_graph(readouts, name)) is not None:
         return choice
     scores = criterion(readouts)
-    means = tuple(scores.mean(axis=0).tolist())
+    means = scores.mean(axis=0)
     best, n = one_standard_error_rule(scores)
-    if name == DEFAULT_CRITERION and not _significant(scores[:, best]):
-        n, why = _choose_by_links(readouts)
-        return Choice(name, n, why, means)
-    why = f"of n = 0 to {readouts.max_n}, n = {best} {phrase}"
+    why = f"of n = 0 to {means.size - 1}, n = {best} {phrase}"
     if n < best:
         why += f", and n = {n} is within one standard error"
-    return Choice(name, n, why, means)
+    if name == DEFAULT_CRITERION and not _significant(scores[:, best]):
+        n, why = _choose_by_links(readouts)
+    if name == DEFAULT_CRITERION and all_scores:
+        means = masked_features(readouts, stop=False).mean(axis=0)
+    return Choice(name, n, why, tuple(means.tolist()))
 
 
 def one_standard_error_rule(scores: npt.NDArray[np.float64]) -> tuple[int, int]:
@@ -95,11 +114,10 @@ def one_standard_error_rule(scores: npt.NDArray[np.float64]) -> tuple[int, int]:
     fewer classes. With fewer than three repetitions it is the best n.
     """
     best = n = int(scores.mean(axis=0).argmax())
-    repeats = len(scores)
-    if repeats < 3:
+    if len(scores) < 3:
         return best, best
     loss = scores[:, [best]] - scores
-    within = loss.mean(axis=0) <= loss.std(axis=0, ddof=1) / np.sqrt(repeats)
+    within = loss.mean(axis=0) <= standard_errors(loss)
     while n > 0 and within[n - 1]:
         n -= 1
     return best, n
@@ -107,11 +125,20 @@ def one_standard_error_rule(scores: npt.NDArray[np.float64]) -> tuple[int, int]:
 
 def _significant(scores: npt.NDArray[np.float64]) -> bool:
     """Whether the mean over repetitions is above zero by more than two standard errors."""
-    return bool(scores.mean() > 2 * scores.std(ddof=1) / np.sqrt(scores.size))
+    return bool(scores.mean() > 2 * standard_errors(scores))
 
 
 def _choose_by_links(readouts: Readouts) -> tuple[int, str]:
-    """Select n by held-out links, for features that do not predict one another."""
+    """Select n by held-out links, for features that do not predict one another.
+
+    In a large graph, by those of the subgraph of `SAMPLE` nodes in balls around random nodes.
+    """
+    graph = readouts.graph
+    if graph.num_nodes >= LARGE_GRAPH:
+        rng = numpy_generator("held-out links", 0, 1)
+        nodes = sample_nodes(graph.adjacency, SAMPLE, "ball", rng)
+        parts = graph.adjacency[nodes][:, nodes], graph.features[nodes]
+        readouts = Readouts(Graph(*parts, weighted=graph.weighted), readouts.max_n)
     aucs = held_out_links(readouts)[0]
     n, reason = int(aucs.argmax()), "the features do not predict one another"
     if aucs[n] < MIN_LINK_AUC:
@@ -129,7 +156,12 @@ def _check_graph(readouts: Readouts, name: str) -> Choice | None:
         return Choice(name, 0, "the graph has no edges")
     if graph.num_nodes < MIN_NODES:
         return Choice(name, FALLBACK_N, f"fewer than {MIN_NODES} nodes, too few to choose n")
-    if min(_num_varying(matrix) for matrix in (graph.features, readouts.features)) < 2:
+    features = graph.features
+    if graph.num_nodes >= LARGE_GRAPH:
+        rng = numpy_generator("masked features", 0)
+        features = features[np.sort(rng.choice(graph.num_nodes, SAMPLE, replace=False))]
+    scaled = scale_features(features, "l2")
+    if min(_num_varying(matrix) for matrix in (features, scaled)) < 2:
         return Choice(name, FALLBACK_N, "fewer than two features that vary, too few to choose n")
     return None
 

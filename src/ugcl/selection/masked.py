@@ -12,6 +12,7 @@ labels best. Under heterophily every step loses information and a small n is bes
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,15 +21,23 @@ import numpy.typing as npt
 from ugcl._utils.linalg import ridge_path
 from ugcl._utils.random import numpy_generator
 from ugcl.selection.readouts import Matrix, Readouts, reduce_columns
+from ugcl.selection.sampled import sampled_masked_features
+from ugcl.selection.stopping import Scores, has_fallen, is_clear
 from ugcl.typing import NodeIndices
 
 NUM_TARGETS = 32
 """Singular directions of the masked features that are predicted."""
 
-REPEATS, REPEATS_LARGE, LARGE_GRAPH = 12, 4, 50_000
-"""Repetitions, each with its own mask and nodes; fewer on graphs of `LARGE_GRAPH` nodes or more."""
+REPEATS, REPEATS_CLEAR = 12, 4
+"""Repetitions, each with its own mask and nodes, and the first of them, which may suffice."""
 
-TRAIN_FRACTION, MAX_TRAIN, MAX_TEST = 0.1, 4_000, 20_000
+LARGE_GRAPH = 50_000
+"""Nodes from which the readouts of a sample of nodes are estimated."""
+
+MAX_ROWS = 5_000
+"""Rows from which the singular directions of the visible features are computed."""
+
+TRAIN_FRACTION, MAX_TRAIN, MAX_TEST = 0.1, 4_000, 8_000
 """Fraction of nodes that the regression is fitted on, and limits for large graphs."""
 
 
@@ -49,23 +58,56 @@ class MaskedSplit:
     num_train: int
 
 
-def masked_features(
-    readouts: Readouts, seed: int = 0, repeats: int | None = None
-) -> npt.NDArray[np.float64]:
-    """Return the R^2 of the masked features, repeats x (max_n + 1).
+def masked_features(readouts: Readouts, seed: int = 0, *, stop: bool = True) -> Scores:
+    """Return the R^2 of the masked features, repetitions x (last n + 1).
+
+    Four repetitions are scored at n = 0, 1, ... until the score has fallen beyond noise
+    (`has_fallen`); if their choice is not clear (`is_clear`), so are the other eight, at most up to
+    the same n. Graphs of `LARGE_GRAPH` nodes or more: see `sampled_masked_features`.
 
     The columns are taken unscaled: the norm of a whole row would leak its masked part.
-    Cost of a repetition: O(max_n nnz(A) 128) and regressions on at most 24,000 nodes.
+    Cost of a repetition: O(n nnz(A) 128) and regressions on at most 12,000 nodes. Memory: O(128 N)
+    for each of at most eight repetitions.
+
+    Args:
+        readouts: the graph and the largest n.
+        seed: seed of masks and nodes.
+        stop: whether to stop early; otherwise all repetitions are scored at every n.
     """
-    graph = readouts.graph
-    repeats = repeats or (REPEATS_LARGE if graph.num_nodes >= LARGE_GRAPH else REPEATS)
-    scores = np.empty((repeats, readouts.max_n + 1))
-    for repeat in range(repeats):
-        split = sample_split(readouts, seed, repeat)
-        hidden = readouts.encode(graph.features[:, split.visible])
-        rows = readouts.for_each_n(hidden, split.nodes)
-        scores[repeat] = [r_squared(at_n, split) for at_n in rows]
+    if readouts.graph.num_nodes >= LARGE_GRAPH:
+        return sampled_masked_features(readouts, seed, stop=stop)
+    if not stop:
+        return _score_until_fallen(readouts, seed, range(REPEATS), stop=False)
+    first = _score_until_fallen(readouts, seed, range(REPEATS_CLEAR))
+    if is_clear(first):
+        return first
+    return _score_until_fallen(readouts, seed, range(REPEATS_CLEAR, REPEATS), first)
+
+
+def _score_until_fallen(
+    readouts: Readouts,
+    seed: int,
+    repeats: range,
+    before: Scores | None = None,
+    *,
+    stop: bool = True,
+) -> Scores:
+    """Score repetitions side by side until the score falls; return them after those of `before`."""
+    scores = np.empty((0 if before is None else len(before), 0))
+    each = (_score(readouts, sample_split(readouts, seed, repeat)) for repeat in repeats)
+    for n, at_n in enumerate(zip(*each, strict=True)):
+        known = () if before is None else before[:, n]
+        scores = np.column_stack([*scores.T, [*known, *at_n]])
+        if stop and (has_fallen(scores) or (before is not None and n == before.shape[1] - 1)):
+            break
     return scores
+
+
+def _score(readouts: Readouts, split: MaskedSplit) -> Iterator[float]:
+    """Yield the R^2 of a repetition at n = 0, 1, ..."""
+    hidden = readouts.encode(readouts.graph.features[:, split.visible], MAX_ROWS)
+    for rows in readouts.for_each_n(hidden, split.nodes):
+        yield r_squared(rows, split)
 
 
 def sample_split(readouts: Readouts, seed: int, repeat: int) -> MaskedSplit:

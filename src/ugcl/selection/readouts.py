@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.utils.extmath import randomized_svd
 
 from ugcl._utils.linalg import dense_rows
-from ugcl._utils.random import seed_of
+from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.selection.choice import MAX_N
@@ -48,16 +47,14 @@ class Readouts:
         """`A X` with X reduced to its leading singular directions: an untrained encoder."""
         return self.encode(self.features)
 
-    def encode(self, features: Features) -> Matrix:
+    def encode(self, features: Features, max_rows: int | None = None) -> Matrix:
         """Return `A X` for other features X, reduced to their leading singular directions."""
-        return (self.adjacency @ torch.from_numpy(reduce_columns(features))).numpy()
+        reduced = reduce_columns(features, max_rows=max_rows)
+        return (self.adjacency @ torch.from_numpy(reduced)).numpy()
 
     def sample_columns(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
         """Sample half of the columns of X as a mask; neither half is empty."""
-        num_columns = self.graph.num_features
-        mask: npt.NDArray[np.bool_] = rng.random(num_columns) < 0.5
-        mask[rng.choice(num_columns, 2, replace=False)] = (True, False)
-        return mask
+        return random_half(self.graph.num_features, rng)
 
     def for_each_n(
         self,
@@ -70,11 +67,12 @@ class Readouts:
         Cost: O(nnz(A) D) for each n.
         """
         matrix = (adjacency or self.adjacency).matrix
-        rows = slice(None) if nodes is None else torch.from_numpy(nodes)
         start = torch.from_numpy(hidden)
+        rows = torch.arange(len(start)) if nodes is None else torch.from_numpy(nodes)
+        own = start[rows]
         context, buffer = start.clone(), torch.empty_like(start)
         for n in range(self.max_n + 1):
-            yield ((start[rows] + context[rows]) / 2).numpy()
+            yield context[rows].add_(own).div_(2).numpy()
             if n < self.max_n:
                 multiply(matrix, context, out=buffer)
                 context, buffer = buffer, context
@@ -87,10 +85,32 @@ def smoothing_adjacency(adjacency: CSRMatrix) -> SparseMatrix:
     )
 
 
-def reduce_columns(matrix: Features, num_components: int = NUM_COMPONENTS) -> Matrix:
-    """Project onto the leading singular directions (randomised SVD), if there are more columns."""
+def random_half(count: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Sample a mask that is True for half of its entries on average; neither half is empty."""
+    mask: npt.NDArray[np.bool_] = rng.random(count) < 0.5
+    mask[rng.choice(count, 2, replace=False)] = (True, False)
+    return mask
+
+
+def reduce_columns(
+    matrix: Features, num_components: int = NUM_COMPONENTS, max_rows: int | None = None
+) -> Matrix:
+    """Project onto the leading singular directions (randomised SVD), if there are more columns.
+
+    Args:
+        matrix: N x D.
+        num_components: directions to keep.
+        max_rows: rows from which the directions are computed, a random sample if there are more.
+    """
     if matrix.shape[1] <= num_components:
         return dense_rows(matrix).astype(np.float32, copy=False)
-    rank = min(num_components, matrix.shape[0])
-    left, values, _ = randomized_svd(matrix, rank, n_iter=2, random_state=seed_of("svd"))
-    return np.ascontiguousarray(left * values, dtype=np.float32)
+    from sklearn.utils.extmath import randomized_svd
+
+    num_rows = matrix.shape[0]
+    rank = min(num_components, num_rows)
+    if max_rows is None or num_rows <= max_rows:
+        left, values, _ = randomized_svd(matrix, rank, n_iter=2, random_state=seed_of("svd"))
+        return np.ascontiguousarray(left * values, dtype=np.float32)
+    some = np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))
+    _, _, right = randomized_svd(matrix[some], rank, n_iter=2, random_state=seed_of("svd"))
+    return np.ascontiguousarray(matrix @ right.T, dtype=np.float32)

@@ -75,6 +75,29 @@ def test_people_see_a_table_and_a_picture(
     assert "ends in .png, .svg, .pdf" in capsys.readouterr().err
 
 
+def test_scores_that_the_choice_does_not_need_are_not_computed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = sbm_graph(nodes=1000, degree=20, homophily=0.6, features=16, signal=5)
+    path = tmp_path / "g.npz"
+    graph.save(path)
+    found = []
+    for options in ([], ["--all-scores"]):
+        assert main(["scope", str(path), "--json", *options]) == 0
+        found.append(json.loads(capsys.readouterr().out)["rules"]["masked-features"])
+    some, every = (rule["scores"] for rule in found)
+    assert found[0]["n"] == found[1]["n"]
+    assert found[0]["why"] == found[1]["why"]
+    assert len(some) == len(every) == 21
+    assert None not in every
+    known = [score for score in some if score is not None]
+    assert some == known + [None] * (21 - len(known))
+    assert f"of n = 0 to {len(known) - 1}, " in found[0]["why"]
+    assert 3 <= len(known) < 21
+    assert main(["scope", str(path), "--plot", str(tmp_path / "p.svg")]) == 0
+    assert capsys.readouterr().out.count("not computed") == 21 - len(known)
+
+
 def test_conventions_change_the_bound(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     degrees, below = [], []
     for options in ([], ["--sample", "120"], ["--sample", "120", "--degree", "paper"]):

@@ -48,6 +48,7 @@ class Survey:
         lower_bound: Lemma 1's bound for n = 1, 2, ...; None without labels.
         measured: the contextual homophily rates P_n(i); None without labels.
         choices: the choice of each rule.
+        max_n: the largest n.
     """
 
     graph: Graph
@@ -59,13 +60,19 @@ class Survey:
     lower_bound: list[float] | None
     measured: ContextualHomophily | None
     choices: tuple[Choice, ...]
+    max_n: int = MAX_N
 
     def choice(self, rule: str) -> Choice:
         """Return the choice of a rule."""
         return next(choice for choice in self.choices if choice.rule == rule)
 
+    def scores(self, rule: str) -> tuple[float, ...]:
+        """Return the scores of n = 0, ..., `max_n` by a rule; NaN where they were not computed."""
+        known = self.choice(rule).scores or ()
+        return known + (float("nan"),) * (self.max_n + 1 - len(known))
+
     def to_json(self) -> dict[str, Any]:
-        """Convert to plain data; curves start at n = 1, scores at n = 0."""
+        """Convert to plain data; curves start at n = 1, scores at n = 0, null if not computed."""
         rates = self.measured
         return {
             "graph": self.graph.name,
@@ -95,7 +102,7 @@ class Survey:
                 choice.rule: {
                     "n": choice.n,
                     "why": choice.why,
-                    "scores": None if choice.scores is None else _curve(choice.scores),
+                    "scores": None if choice.scores is None else _curve(self.scores(choice.rule)),
                 }
                 for choice in self.choices
             },
@@ -123,6 +130,7 @@ def survey(
     max_n: int = MAX_N,
     trained: Mapping[str, tuple[Criterion, str]] = MappingProxyType({}),
     criteria: Sequence[str] = tuple(CRITERIA),
+    all_scores: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Survey:
     """Measure the homophily of a graph at every n and apply every selection rule.
@@ -135,6 +143,8 @@ def survey(
         max_n: the largest n.
         trained: criteria that train, for example `ugcl.study.TRAINED_CRITERIA`.
         criteria: names of the criteria without training; must include the default one.
+        all_scores: whether the default criterion scores every n, also after its score has fallen
+            and no further n is needed for the choice.
         progress: called with the number of nodes whose neighbourhoods are counted, and the total.
     """
     adjacency, labels = graph.adjacency, graph.labels
@@ -157,7 +167,8 @@ def survey(
     readouts = Readouts(graph, max_n)
     for name in (*criteria, *trained):
         logger.info("scoring n by %s", name)
-        choices.append(apply_criterion(readouts, name, {**CRITERIA, **trained}))
+        known = {**CRITERIA, **trained}
+        choices.append(apply_criterion(readouts, name, known, all_scores=all_scores))
     return Survey(
         graph,
         int(components),
@@ -168,6 +179,7 @@ def survey(
         bounds,
         measured,
         tuple(choices),
+        max_n,
     )
 
 

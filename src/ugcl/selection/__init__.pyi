@@ -1,0 +1,13 @@
+from .choice import MAX_N as MAX_N
+from .choice import Choice as Choice
+from .label_free import CRITERIA as CRITERIA
+from .label_free import DEFAULT_CRITERION as DEFAULT_CRITERION
+from .label_free import apply_criterion as apply_criterion
+from .label_free import choose_scope as choose_scope
+from .label_free import resolve_scope as resolve_scope
+from .paper_rule import bound_degree as bound_degree
+from .paper_rule import paper_rule as paper_rule
+from .paper_rule import training_labels_rule as training_labels_rule
+from .readouts import Readouts as Readouts
+from .surveys import Survey as Survey
+from .surveys import survey as survey
