@@ -211,6 +211,37 @@ def test_help_and_usage_errors_import_no_numerical_library(arguments: list[str],
     assert done.stderr.splitlines()[-1] == str(code)
 
 
+LOADED = """
+import sys
+from ugcl.cli import main
+assert main(sys.argv[1:]) == 0
+heavy = {"torch", "torch._dynamo", "sklearn", "scipy.stats"} & set(sys.modules)
+print(*sorted(heavy), file=sys.stderr)
+"""
+
+
+def loaded_by(*arguments: object) -> list[str]:
+    """The slow imports of a command."""
+    words = [str(argument) for argument in arguments]
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, check=True
+    )
+    return done.stderr.splitlines()[-1].split()
+
+
+def test_commands_without_a_model_do_not_import_torch(run: Path, tmp_path: Path) -> None:
+    assert loaded_by("datasets") == []
+    assert loaded_by("neighbors", run, 0) == []
+    for ending in (".npy", ".csv", ".parquet"):
+        assert loaded_by("embed", run, "--out", tmp_path / f"embeddings{ending}") == []
+
+
+@pytest.mark.parametrize("method", ["multiscope", "ugcl", "dgi"])
+def test_training_imports_torch_only(method: str, tmp_path: Path) -> None:
+    words = ("train", "citeseer", "--method", method, "--out", tmp_path / "run", "--epochs", 1)
+    assert loaded_by(*words, "--hidden", 8) == ["torch"]
+
+
 POLICY = """
 import os, sys
 import ugcl, ugcl.cli
