@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import extmath
 
 from ugcl._utils.linalg import normalize_rows, randomized_svd
+from ugcl._utils.random import seed_of
 
 
 def matrix_of(rows: int, columns: int, sparse: bool, seed: int) -> Any:
@@ -51,8 +52,8 @@ def test_singular_triplets_are_those_of_scikit_learn(
     shape: tuple[int, int], sparse: bool, iterations: int
 ) -> None:
     matrix = matrix_of(*shape, sparse, 0)
-    triplets = randomized_svd(matrix, 5, iterations=iterations, seed=3)
-    expected = extmath.randomized_svd(matrix, 5, n_iter=iterations, random_state=3)
+    triplets = randomized_svd(matrix, 5, 3, iterations=iterations)
+    expected = extmath.randomized_svd(matrix, 5, n_iter=iterations, random_state=seed_of("svd", 3))
     for one, two in zip(triplets, expected, strict=True):
         np.testing.assert_allclose(one, two, atol=1e-6)
     left, values, right = triplets

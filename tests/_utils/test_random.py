@@ -20,7 +20,7 @@ PURPOSES = get_args(Purpose)
 keys = st.tuples(st.sampled_from(PURPOSES), st.lists(st.integers(0, 2**65), max_size=3).map(tuple))
 
 UNKEYED = re.compile(
-    r"default_rng\(|manual_seed\(|Generator\(\)|SeedSequence\(|np\.random\.seed"
+    r"default_rng\(|manual_seed\((?!seed_of\()|Generator\(\)|SeedSequence\(|np\.random\.seed"
     r"|random_state=(?!seed_of\()|RandomState\((?!seed_of\()"
 )
 """Random numbers that are not keyed by a purpose."""

@@ -215,7 +215,7 @@ LOADED = """
 import sys
 from ugcl.cli import main
 assert main(sys.argv[1:]) == 0
-heavy = {"torch", "torch._dynamo", "sklearn", "scipy.stats"} & set(sys.modules)
+heavy = {"torch", "torch._dynamo", "sklearn", "scipy.stats", "pandas"} & set(sys.modules)
 print(*sorted(heavy), file=sys.stderr)
 """
 

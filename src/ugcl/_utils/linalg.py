@@ -10,6 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy import linalg
 
+from ugcl._utils.random import seed_of
+
 RIDGE = (1e-4, 1e-3, 1e-2, 1e-1)
 """Penalties of `ridge_path`, relative to the total squared length of the inputs."""
 
@@ -45,7 +47,7 @@ def normalize_rows(matrix: Any, norm: Literal["l1", "l2"] = "l2") -> Any:
 
 
 def randomized_svd(
-    matrix: Any, rank: int, *, iterations: int, seed: int
+    matrix: Any, rank: int, *seeds: int, iterations: int
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Return U, S and V^T of the leading singular triplets (Halko et al., 2011).
 
@@ -54,12 +56,14 @@ def randomized_svd(
     Args:
         matrix: dense, sparse, or anything with `@`, `T`, `shape` and `dtype`.
         rank: how many triplets.
+        seeds: the seeds of the random start.
         iterations: power iterations, each of two products.
-        seed: the seed of the random start.
     """
     wide = matrix.shape[0] < matrix.shape[1]
     tall = matrix.T if wide else matrix
-    start = np.random.RandomState(seed).normal(size=(tall.shape[1], rank + OVERSAMPLES))
+    start = np.random.RandomState(seed_of("svd", *seeds)).normal(
+        size=(tall.shape[1], rank + OVERSAMPLES)
+    )
     basis = start.astype(np.float32) if matrix.dtype == np.float32 else start
     for _ in range(iterations):
         for factor in (tall, tall.T):

@@ -13,6 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
+from ugcl._utils.columns import to_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import atomic, check_writable, write_csr, write_npy, write_text
 from ugcl.typing import Embeddings
@@ -78,18 +79,18 @@ def _npz(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -
 def _parquet(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
     width = embeddings.shape[1]
     kind = pa.list_(pa.float32(), width)
-    schema = pa.schema([("id", pa.array(ids[:0]).type), ("embedding", kind)])
+    schema = pa.schema([("id", to_column(ids[:0]).type), ("embedding", kind)])
     with atomic(path) as temporary, pq.ParquetWriter(temporary, schema) as writer:
         for rows, block in _blocks(embeddings):
-            values = pa.FixedSizeListArray.from_arrays(pa.array(block.reshape(-1)), width)
-            writer.write_table(pa.table([pa.array(ids[rows]), values], schema=schema))
+            values = pa.FixedSizeListArray.from_arrays(to_column(block.reshape(-1)), width)
+            writer.write_table(pa.table([to_column(ids[rows]), values], schema=schema))
     return [path]
 
 
 def _numbers(block: npt.NDArray[np.float32], ids: Names | None = None) -> pa.Table:
     """Return rows as a table, with the ids as the first column where they are given."""
-    first = {} if ids is None else {"id": pa.array(ids)}
-    return pa.table({**first, **{f"e{i}": pa.array(column) for i, column in enumerate(block.T)}})
+    first = {} if ids is None else {"id": to_column(ids)}
+    return pa.table({**first, **{f"e{i}": to_column(column) for i, column in enumerate(block.T)}})
 
 
 def _text(

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from safetensors import SafetensorError
 
+from ugcl._utils.columns import from_column, to_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic, write_bytes, write_csr, write_json, write_npy, write_text
@@ -144,17 +145,16 @@ class Run:
     def ids(self) -> npt.NDArray[Any]:
         """Return the ids of the nodes in row order; their numbers where they have none."""
         nodes = self.nodes()
-        values = nodes["id" if "id" in nodes.column_names else "node"].to_numpy()
-        return np.asarray(values if values.dtype.kind in "iu" else values.astype(np.str_))
+        return from_column(nodes["id" if "id" in nodes.column_names else "node"])
 
     def labels(self) -> npt.NDArray[np.str_] | None:
         """Return the name of each node's class, "" where it is unknown; None without labels."""
         nodes = self.nodes()
         if "class" in nodes.column_names:
-            return np.asarray(nodes["class"].to_numpy()).astype(np.str_)
+            return from_column(nodes["class"])
         if "label" not in nodes.column_names:
             return None
-        numbers = nodes["label"].to_numpy()
+        numbers = from_column(nodes["label"])
         return np.where(numbers < 0, "", numbers.astype(np.str_))
 
     def frame(self) -> Any:
@@ -311,7 +311,8 @@ class Run:
         if known := {name: list(value) for name, value in names.items() if value is not None}:
             write_json(self.path / NAMES, known)
         with atomic(self.path / "nodes.parquet") as temporary:
-            pq.write_table(pa.table(columns), temporary)
+            table = pa.table({name: to_column(values) for name, values in columns.items()})
+            pq.write_table(table, temporary)
         write_json(self.path / "metrics.json", metrics)
 
     def _damaged(self, name: str, error: Exception) -> UGCLError:

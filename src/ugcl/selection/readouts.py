@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from ugcl._utils.linalg import dense_rows
-from ugcl._utils.random import numpy_generator, seed_of
+from ugcl._utils.linalg import dense_rows, randomized_svd
+from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.selection.choice import MAX_N
@@ -104,13 +104,11 @@ def reduce_columns(
     """
     if matrix.shape[1] <= num_components:
         return dense_rows(matrix).astype(np.float32, copy=False)
-    from sklearn.utils.extmath import randomized_svd
-
     num_rows = matrix.shape[0]
     rank = min(num_components, num_rows)
     if max_rows is None or num_rows <= max_rows:
-        left, values, _ = randomized_svd(matrix, rank, n_iter=2, random_state=seed_of("svd"))
+        left, values, _ = randomized_svd(matrix, rank, iterations=2)
         return np.ascontiguousarray(left * values, dtype=np.float32)
     some = np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))
-    _, _, right = randomized_svd(matrix[some], rank, n_iter=2, random_state=seed_of("svd"))
+    _, _, right = randomized_svd(matrix[some], rank, iterations=2)
     return np.ascontiguousarray(matrix @ right.T, dtype=np.float32)

@@ -21,8 +21,8 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from ugcl._utils.linalg import RIDGE
-from ugcl._utils.random import numpy_generator, seed_of
+from ugcl._utils.linalg import RIDGE, randomized_svd
+from ugcl._utils.random import numpy_generator
 from ugcl.selection.readouts import Matrix, Readouts, random_half
 from ugcl.selection.stopping import Scores, has_fallen
 from ugcl.selection.walk_estimates import WalkEstimates
@@ -86,17 +86,13 @@ def group_columns(
     width = features.shape[1]
     if width <= MAX_COLUMNS:
         return None, np.arange(width)
-    from sklearn.utils.extmath import randomized_svd
-
     num_rows = min(features.shape[0], MAX_SVD_ROWS)
     rows = features[np.sort(rng.choice(features.shape[0], num_rows, replace=False))]
     group_of, size = rng.permutation(width) % NUM_GROUPS, MAX_COLUMNS // NUM_GROUPS
     projection = np.zeros((width, MAX_COLUMNS), dtype=np.float32)
     for group in range(NUM_GROUPS):
         columns = np.flatnonzero(group_of == group)
-        _, _, right = randomized_svd(
-            rows[:, columns], min(size, num_rows), n_iter=2, random_state=seed_of("svd")
-        )
+        _, _, right = randomized_svd(rows[:, columns], min(size, num_rows), iterations=2)
         projection[columns, group * size : group * size + len(right)] = right.T
     return projection, np.arange(MAX_COLUMNS) // size
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy import linalg
 
 from ugcl._utils.linalg import randomized_svd
-from ugcl._utils.random import numpy_generator, seed_of
+from ugcl._utils.random import numpy_generator
 from ugcl.typing import Features
 from ugcl.views.scaling import densify
 
@@ -47,7 +47,7 @@ def leading_directions(
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         return np.ascontiguousarray(vectors * np.sign(largest), dtype=np.float32)
     rank = min(count, matrix.shape[0])
-    _, _, right = randomized_svd(matrix, rank, iterations=iterations, seed=seed_of("svd", seed))
+    _, _, right = randomized_svd(matrix, rank, seed, iterations=iterations)
     directions = np.zeros((width, count), dtype=np.float32)
     directions[:, :rank] = right.T
     return directions

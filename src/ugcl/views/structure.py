@@ -17,7 +17,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.linalg import randomized_svd
-from ugcl._utils.random import seed_of
 from ugcl.scope import top_k_diffusion
 from ugcl.typing import CSRMatrix
 
@@ -53,10 +52,7 @@ def structural_embedding(
     rank = min(size, columns)
     if adjacency.nnz and rank:
         left, values, _ = randomized_svd(
-            walk_matrix(adjacency, window),
-            rank,
-            iterations=ITERATIONS,
-            seed=seed_of("svd", seed),
+            walk_matrix(adjacency, window), rank, seed, iterations=ITERATIONS
         )
         embedding[:, :rank] = left * np.sqrt(values)
         embedding[np.diff(adjacency.indptr) == 0] = 0  # exactly: left is only nearly zero there

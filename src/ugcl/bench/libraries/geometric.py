@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ugcl._utils.linalg import dense_rows
+from ugcl._utils.random import seed_of
 from ugcl.bench.libraries.peer import Peer, Run
 from ugcl.graph import Graph
 from ugcl.typing import Embeddings
@@ -37,7 +38,7 @@ def embed(data: Any, run: Run) -> Embeddings:
     from torch_geometric.nn import DeepGraphInfomax, GCNConv, Sequential
 
     features, adjacency = data
-    torch.manual_seed(run.seed)
+    torch.manual_seed(seed_of("bench", run.seed))
     convolution = GCNConv(features.shape[1], HIDDEN, cached=True)
     encoder = Sequential("x, a", [(convolution, "x, a -> x"), torch.nn.PReLU(HIDDEN)])
     model = DeepGraphInfomax(

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ugcl._utils.linalg import dense_rows
+from ugcl._utils.random import seed_of
 from ugcl.bench.libraries.peer import WIDTH, Run
 from ugcl.graph import Graph
 
@@ -37,7 +38,11 @@ def svd(features: Any, seed: int) -> Any:
 
     if features.shape[1] <= WIDTH:
         return dense_rows(features).astype(np.float32)
-    return TruncatedSVD(WIDTH, random_state=seed).fit_transform(features).astype(np.float32)
+    return (
+        TruncatedSVD(WIDTH, random_state=seed_of("bench", seed))
+        .fit_transform(features)
+        .astype(np.float32)
+    )
 
 
 def placed(rows: Any, nodes: Any, others: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ugcl._utils.random import seed_of
 from ugcl.bench.libraries.matrices import matrices, with_loops
 from ugcl.bench.libraries.peer import WIDTH, Peer, Run
 from ugcl.typing import Embeddings
@@ -30,14 +31,16 @@ def louvain(data: Any, run: Run) -> Embeddings:
     """Embed by the fraction of a node's edges to each community."""
     from sknetwork.embedding import LouvainEmbedding
 
-    return _fit(LouvainEmbedding(random_state=run.seed), data)
+    return _fit(LouvainEmbedding(random_state=seed_of("bench", run.seed)), data)
 
 
 def projection(data: Any, run: Run) -> Embeddings:
     """Embed by a random projection of powers of A (RandNE)."""
     from sknetwork.embedding import RandomProjection
 
-    return _fit(RandomProjection(_columns(WIDTH, data), random_state=run.seed), data)
+    return _fit(
+        RandomProjection(_columns(WIDTH, data), random_state=seed_of("bench", run.seed)), data
+    )
 
 
 def smoothed_features(data: Any, run: Run) -> Embeddings:
