@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from ugcl._utils.buffers import new_empty
 from ugcl.typing import CSRMatrix, Device
 
 MAX_INT32 = 2**31
@@ -108,7 +109,7 @@ def multiply(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor
     a row would cost as much as the product.
     """
     if out is None:
-        out = dense.new_empty(matrix.shape[0], dense.shape[1])
+        out = new_empty(dense, (matrix.shape[0], dense.shape[1]))
     return torch.addmm(out, matrix, dense, beta=0, out=out)
 
 

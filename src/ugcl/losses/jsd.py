@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
+from ugcl._utils.buffers import new_empty
 from ugcl.losses.loss import Batch, Loss, Pair
 
 
@@ -45,7 +46,7 @@ class BilinearJSD(Loss):
         if batch.global_context:
             summary: Tensor = _Summary.apply(pair.context)  # type: ignore[no-untyped-call]
             transformed = (torch.sigmoid(summary) @ self.weight.T).squeeze(0)
-            real, fake = (rows @ transformed + self.bias for rows in views)
+            real, fake = (_Scores.apply(rows, transformed) + self.bias for rows in views)
         else:
             transformed = torch.sigmoid(pair.context) @ self.weight.T
             real, fake = ((rows * transformed).sum(dim=1) + self.bias for rows in views)
@@ -68,3 +69,19 @@ class _Summary(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
         return (grads[0] / ctx.rows).expand(ctx.rows, -1)
+
+
+class _Scores(torch.autograd.Function):
+    """`H w`, the scores of all rows, without the S x D' products."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, weights: Tensor) -> Tensor:
+        ctx.save_for_backward(rows, weights)
+        return rows @ weights
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor]:
+        rows, weights = ctx.saved_tensors
+        rows_grad = torch.outer(grads[0], weights, out=new_empty(rows, rows.shape))
+        return rows_grad, grads[0] @ rows

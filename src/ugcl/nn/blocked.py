@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
+from ugcl._utils.buffers import new_empty
 from ugcl.scope import Power, Scope
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import View
@@ -94,7 +95,8 @@ class Block:
 
     def take(self, array: Tensor) -> Tensor:
         """Copy these columns into stacked blocks, (stacks rows) x width."""
-        return self.of(array).clone(memory_format=torch.contiguous_format).flatten(0, 1)
+        columns = self.of(array)
+        return new_empty(array, columns.shape).copy_(columns).flatten(0, 1)
 
     def unstacked(self, stacked: Tensor) -> Tensor:
         """Return stacked blocks as stacks x rows x width."""
@@ -116,7 +118,7 @@ class _Encode(torch.autograd.Function):
     def forward(
         ctx: Any, weight: Tensor, bias: Tensor, slope: Tensor, view: View, n: int
     ) -> Tensor:
-        encoded = weight.new_empty(view.adjacency.shape[0], weight.shape[1])
+        encoded = new_empty(weight, (view.adjacency.shape[0], weight.shape[1]))
         ctx.slope = slope.item()
         blocks, linears = list(_blocks(view, weight, n)), []
         for block in blocks:
@@ -168,17 +170,23 @@ class _Encode(torch.autograd.Function):
 def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
     """Return `A X W + b` of a block: `(A X) W` where A X is stored, else `A (X W)`."""
     if view.aggregated is not None:
-        linear = (view.aggregated @ block.of(weight)).flatten(0, 1)
+        linear = _dense_product(view.aggregated, block.of(weight))
     else:
         if isinstance(view.features, SparseMatrix):
             features = view.features.block_diagonal(block.stacks).matrix
             product = multiply(features, block.take(weight))
         else:
             assert view.features is not None
-            product = (view.features @ block.of(weight)).flatten(0, 1)
+            product = _dense_product(view.features, block.of(weight))
         linear = multiply(view.adjacency.block_diagonal(block.stacks).matrix, product)
     block.unstacked(linear).add_(block.of(bias)[:, None])
     return linear
+
+
+def _dense_product(rows: Tensor, weights: Tensor) -> Tensor:
+    """Return the products with stacked weights as stacked blocks."""
+    product = new_empty(rows, (weights.shape[0], rows.shape[0], weights.shape[2]))
+    return torch.matmul(rows, weights, out=product).flatten(0, 1)
 
 
 def _prelu_backward(gradient: Tensor, rows: Tensor, slope: float) -> None:
@@ -190,7 +198,7 @@ def _prelu_backward(gradient: Tensor, rows: Tensor, slope: float) -> None:
 
 def _steps(matrix: Tensor, hidden: Tensor, n: int) -> Tensor:
     """Multiply n times, alternating between `hidden` and one other buffer."""
-    other = torch.empty_like(hidden) if n else hidden
+    other = new_empty(hidden, hidden.shape) if n else hidden
     for _ in range(n):
         multiply(matrix, hidden, out=other)
         hidden, other = other, hidden
