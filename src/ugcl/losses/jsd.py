@@ -46,11 +46,16 @@ class BilinearJSD(Loss):
         if batch.global_context:
             summary: Tensor = _Summary.apply(pair.context)  # type: ignore[no-untyped-call]
             transformed = (torch.sigmoid(summary) @ self.weight.T).squeeze(0)
-            real, fake = (_Scores.apply(rows, transformed) + self.bias for rows in views)
+            real, fake = (_scores(rows, transformed) + self.bias for rows in views)
         else:
             transformed = torch.sigmoid(pair.context) @ self.weight.T
             real, fake = ((rows * transformed).sum(dim=1) + self.bias for rows in views)
         return (softplus(-real).mean() + softplus(fake).mean()) / 2
+
+
+def _scores(rows: Tensor, weights: Tensor) -> Tensor:
+    scores: Tensor = _Scores.apply(rows, weights)  # type: ignore[no-untyped-call]
+    return scores
 
 
 class _Summary(torch.autograd.Function):
