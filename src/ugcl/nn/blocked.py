@@ -191,9 +191,7 @@ def _dense_product(rows: Tensor, weights: Tensor) -> Tensor:
 
 def _prelu_backward(gradient: Tensor, rows: Tensor, slope: float) -> None:
     """Multiply a gradient by PReLU', in place; only signs of the rows matter."""
-    torch.ops.aten.leaky_relu_backward.grad_input(
-        gradient, rows, slope, False, grad_input=gradient
-    )
+    torch.ops.aten.leaky_relu_backward.grad_input(gradient, rows, slope, False, grad_input=gradient)
 
 
 def _steps(matrix: Tensor, hidden: Tensor, n: int) -> Tensor:
