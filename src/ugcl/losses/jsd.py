@@ -73,7 +73,8 @@ class _Summary(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        return (grads[0] / ctx.rows).expand(ctx.rows, -1)
+        rows: int = ctx.rows
+        return (grads[0] / rows).expand(rows, -1)
 
 
 class _Scores(torch.autograd.Function):
