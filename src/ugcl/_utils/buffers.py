@@ -16,9 +16,9 @@ ALIGNMENT = 64
 def new_empty(like: Tensor, shape: Sequence[int]) -> Tensor:
     """Return an uninitialised tensor with the dtype and the device of another, for large arrays.
 
-    On a CPU its memory is NumPy's. PyTorch asks glibc for aligned memory, and before version 2.38
-    that is never found in a freed array of the same size, because some bytes more are looked for
-    (bug 14581): where freed memory is kept, PyTorch's own arrays grow to several times what is used
+    On a CPU its memory is NumPy's. PyTorch asks glibc for aligned memory, which is not found in a
+    freed array of the same size, because some bytes more are looked for (seen with glibc 2.36; its
+    bug 14581): where freed memory is kept, PyTorch's own arrays grow to several times what is used
     at once.
     """
     if like.device.type != "cpu":
