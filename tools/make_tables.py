@@ -423,6 +423,20 @@ def peers() -> Rows:
     yield from peer_table(summarise(load("peers")))
 
 
+def working_memory() -> Rows:
+    """Working memory of training in megabytes, ours and that of other implementations."""
+    yield "method", "data set", "before", "now", "peer", "before / peer", "now / peer", "peer is"
+    for row in bench("working_memory")["rows"]:
+        before, now, peer = (row[f"{side}_bytes"] for side in ("before", "ours", "peer"))
+        yield (
+            f"`{row['method']}`",
+            row["graph"],
+            *(f"{size / 1e6:.0f}" for size in (before, now, peer)),
+            *(f"{size / peer:.2f}" for size in (before, now)),
+            row["peer"],
+        )
+
+
 # docs/scope
 
 CRITERIA = {
@@ -555,7 +569,7 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
     "docs/bench/README.md": (
-        *(steps, parts, multiscope_steps, growth, embedding, memory),
+        *(steps, parts, multiscope_steps, growth, embedding, memory, working_memory),
         *(peer_list, peers),
     ),
     "docs/scope/README.md": (

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from ugcl._utils.buffers import new_empty
 from ugcl.typing import CSRMatrix, Device
 
 MAX_INT32 = 2**31
@@ -114,33 +115,31 @@ def multiply(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor
     On x86 processors in single precision this is an `embedding_bag`, a sum of weighted rows of H
     for each row of M: it fetches rows ahead, and is two to eight times as fast as a sparse product.
     """
+    if out is None:
+        out = new_empty(dense, (matrix.shape[0], dense.shape[1]))
     if _GATHERS and dense.dtype == torch.float32 and matrix.device.type == "cpu":
         return _gather(matrix, dense.detach(), out)
-    if out is None:
-        out = dense.new_empty(matrix.shape[0], dense.shape[1])
     return torch.addmm(out, matrix, dense, beta=0, out=out)  # neither initialises nor copies `out`
 
 
-def _gather(matrix: Tensor, dense: Tensor, out: Tensor | None) -> Tensor:
-    """Return `M H` as sums of rows of H; into `out` by blocks of rows, which stay in cache."""
+def _gather(matrix: Tensor, dense: Tensor, out: Tensor) -> Tensor:
+    """Write `M H` as sums of rows of H, by blocks of rows, which stay in cache."""
     starts, columns, values = _arrays(matrix)
-    if out is None:
-        return _bags(starts, columns, values, dense)
     rows = matrix.shape[0]
     step = max(1, GATHERED // dense.shape[1])
     for first in range(0, rows, step):
         last = min(first + step, rows)
-        begin, end = (starts[[first, last]].tolist()) if step < rows else (0, values.numel())
+        begin, end = starts[[first, last]].tolist() if step < rows else (0, values.numel())
         bags = starts[first : last + 1]
-        bags = bags - begin if begin else bags
-        out[first:last] = _bags(bags, columns[begin:end], values[begin:end], dense)
+        out[first:last] = torch.nn.functional.embedding_bag(
+            columns[begin:end],
+            dense,
+            bags - begin if begin else bags,
+            mode="sum",
+            per_sample_weights=values[begin:end],
+            include_last_offset=True,
+        )
     return out
-
-
-def _bags(starts: Tensor, columns: Tensor, values: Tensor, dense: Tensor) -> Tensor:
-    return torch.nn.functional.embedding_bag(
-        columns, dense, starts, mode="sum", per_sample_weights=values, include_last_offset=True
-    )
 
 
 class _Product(torch.autograd.Function):

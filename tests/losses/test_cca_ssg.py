@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from batches import Pair, batch_of, random_rows
 from ugcl.losses import Batch, CCASSGLoss, cca_ssg
+from ugcl.nn import plain_formulas
 
 SEEDS = st.integers(0, 1000)
 WEIGHTS = st.floats(0.01, 3)
@@ -113,6 +114,20 @@ def test_gradients_equal_finite_differences(size: int, width: int) -> None:
     assert torch.autograd.gradcheck(loss, (a, b))
     assert torch.autograd.gradcheck(lambda one: loss_of(0.3, (one, b.detach())), a)
     assert torch.autograd.gradcheck(lambda one: loss_of(0.3, (one, one)), a)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_kernels_equal_the_plain_formulas(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In strips of rows, the last of them smaller, and with a constant column."""
+    monkeypatch.setattr(cca_ssg, "STRIP", 4)
+    rows = random_rows(count, 11, 3)
+    results = []
+    for plain in (True, False):
+        views = [torch.cat([each, torch.ones_like(each[:, :1])], dim=1) for each in rows]
+        with plain_formulas(plain):
+            loss = CCASSGLoss(0.5)(Batch(views, None, np.random.default_rng(0)))
+            results.append((loss.detach(), *torch.autograd.grad(loss, rows)))
+    torch.testing.assert_close(*results)
 
 
 def test_two_rows_have_standardised_columns_without_gradient() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,7 @@ import torch
 
 import reference
 from ugcl.nn import GCN, blocked, plain_formulas
-from ugcl.nn.blocked import encode
+from ugcl.nn.blocked import encode, encoded_blocks
 from ugcl.scope import Power, lazy
 from ugcl.sparse import SparseMatrix
 from ugcl.views import View
@@ -30,6 +32,13 @@ def make_view(
         columns = SparseMatrix.from_scipy(sp.csr_array(x), dtype=torch.float64)
         return View(matrix, columns, None, propagation)
     return View(matrix, None, matrix @ torch.from_numpy(x), propagation)
+
+
+def without_aggregated(size: int = 12, features: int = 5) -> View:
+    """A view with dense features, as those of a corrupted graph."""
+    view = make_view(size, features)
+    assert isinstance(view.features, SparseMatrix)
+    return replace(view, features=view.features.matrix.to_dense())
 
 
 def parameters(features: int, width: int, slope: float) -> list[torch.Tensor]:
@@ -94,6 +103,39 @@ def test_gradients_equal_finite_differences(sparse: bool, n: int, context: str) 
     assert torch.autograd.gradcheck(
         lambda *values: encode(view, *values, n), parameters(3, 7, 0.25)
     )
+
+
+@pytest.mark.usefixtures("narrow_blocks")
+@pytest.mark.parametrize("n", [0, 2])
+def test_dense_features_without_their_aggregation_equal_sparse_ones(n: int) -> None:
+    values = parameters(5, 7, 0.25)
+    results = []
+    for view in (make_view(), without_aggregated()):
+        hidden = encode(view, *values, n)
+        blocks = encoded_blocks(view, *values, Power(n))
+        contexts = torch.cat([context.clone() for _, _, context in blocks], dim=1)
+        results.append((hidden, contexts, *torch.autograd.grad((hidden**3).sum(), values)))
+    torch.testing.assert_close(*results)
+    torch.testing.assert_close(results[0][0], results[0][1])
+    assert torch.autograd.gradcheck(
+        lambda *each: encode(without_aggregated(6, 3), *each, n), parameters(3, 7, 0.25)
+    )
+
+
+@pytest.mark.parametrize(
+    ("slope", "n", "of_result"),
+    [(0.25, 0, True), (0.0, 0, False), (-0.3, 0, False), (0.25, 2, False)],
+)
+def test_saves_its_result_alone_where_that_is_enough(slope: float, n: int, of_result: bool) -> None:
+    saved: list[int] = []
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        saved.append(tensor.data_ptr())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        hidden = encode(make_view(), *parameters(5, 7, slope), n)
+    assert (saved == [hidden.data_ptr()]) == of_result
 
 
 def test_threads_may_change_before_the_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
+from ugcl._utils.buffers import new_empty
 from ugcl.scope import Power, Scope
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import View
@@ -30,11 +31,15 @@ NARROW = 16
 CACHE = 2**20
 """Maximum bytes of a block: two of them fit into a core's own cache."""
 
+MIN_SLOPE = 1e-3
+"""Minimum slope of PReLU for which its input is computed from its output, without underflow."""
+
 
 def encode(view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0) -> Tensor:
     """Return `A^n PReLU(A X W + b)`; the power is that of the view's `propagation` matrix.
 
-    Cost: O(nnz(X) D + n nnz(A) D), backwards the same. Memory: two S x D arrays, H and `A X W`.
+    Cost: O(nnz(X) D + n nnz(A) D), backwards the same. Memory: one S x D array for n = 0, of which
+    the gradient of PReLU is computed, too; else two, the result and `A X W`.
     """
     encoded: Tensor = _Encode.apply(weight, bias, slope, view, n)  # type: ignore[no-untyped-call]
     return encoded
@@ -58,12 +63,15 @@ def encoded_blocks(
         block = slice(start, min(start + width, columns))
         shape = rows, block.stop - block.start
         patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in buffers)
-        if isinstance(view.features, SparseMatrix):
-            multiply(view.features.matrix, weight[:, block].contiguous(), out=hidden)
-            multiply(view.adjacency.matrix, hidden, out=patch)
-        else:
-            assert view.aggregated is not None
+        if view.aggregated is not None:
             torch.mm(view.aggregated, weight[:, block], out=patch)
+        else:
+            if isinstance(view.features, SparseMatrix):
+                multiply(view.features.matrix, weight[:, block].contiguous(), out=hidden)
+            else:
+                assert view.features is not None
+                torch.mm(view.features, weight[:, block], out=hidden)
+            multiply(view.adjacency.matrix, hidden, out=patch)
         torch.nn.functional.leaky_relu_(patch.add_(bias[block]), slope.item())
         source = patch
         for _ in range(n):
@@ -87,7 +95,8 @@ class Block:
 
     def take(self, array: Tensor) -> Tensor:
         """Copy these columns into stacked blocks, (stacks rows) x width."""
-        return self.of(array).clone(memory_format=torch.contiguous_format).flatten(0, 1)
+        columns = self.of(array)
+        return new_empty(array, columns.shape).copy_(columns).flatten(0, 1)
 
     def unstacked(self, stacked: Tensor) -> Tensor:
         """Return stacked blocks as stacks x rows x width."""
@@ -99,13 +108,17 @@ class Block:
 
 
 class _Encode(torch.autograd.Function):
-    """Backward pass for a gradient G: `G <- A^n G * PReLU'`, then `X^T A G` for W."""
+    """Backward pass for a gradient G: `G <- A^n G * PReLU'`, then `X^T A G` for W.
+
+    PReLU with a positive slope a keeps the sign, and `min(h, 0) / a` is the negative part of its
+    input: without powers H is all that has to be saved.
+    """
 
     @staticmethod
     def forward(
         ctx: Any, weight: Tensor, bias: Tensor, slope: Tensor, view: View, n: int
     ) -> Tensor:
-        encoded = weight.new_empty(view.adjacency.shape[0], weight.shape[1])
+        encoded = new_empty(weight, (view.adjacency.shape[0], weight.shape[1]))
         ctx.slope = slope.item()
         blocks, linears = list(_blocks(view, weight, n)), []
         for block in blocks:
@@ -117,10 +130,10 @@ class _Encode(torch.autograd.Function):
                 torch.ops.aten.leaky_relu.out(
                     block.unstacked(linear), ctx.slope, out=block.of(encoded)
                 )
-            if any(ctx.needs_input_grad):
+            if ctx.slope < MIN_SLOPE or n:
                 linears.append(linear)
-        ctx.save_for_backward(*linears)
-        ctx.view, ctx.n, ctx.blocks = view, n, blocks
+        ctx.save_for_backward(*(linears or [encoded]))
+        ctx.view, ctx.n, ctx.blocks, ctx.inputs_saved = view, n, blocks, bool(linears)
         return encoded
 
     @staticmethod
@@ -129,38 +142,61 @@ class _Encode(torch.autograd.Function):
         view, columns = ctx.view, grads[0].shape[1]
         weight_grad = grads[0].new_empty(view.num_features, columns)
         bias_grad, slope_grad = grads[0].new_empty(columns), grads[0].new_zeros(1)
-        for block, linear in zip(ctx.blocks, ctx.saved_tensors, strict=True):
-            matrix = view.propagation.block_diagonal(block.stacks).transpose
-            gradient = _steps(matrix, block.take(grads[0]), ctx.n)
-            slope_grad += torch.dot(linear.clamp(max=0).flatten(), gradient.flatten())
-            torch.ops.aten.leaky_relu_backward.grad_input(
-                gradient, linear, ctx.slope, False, grad_input=gradient
-            )
-            block.of(bias_grad).copy_(block.unstacked(gradient).sum(dim=1))
-            if view.aggregated is None:
-                features = view.features.block_diagonal(block.stacks).transpose
-                adjacency = view.adjacency.block_diagonal(block.stacks).transpose
-                block.put(multiply(features, multiply(adjacency, gradient)), weight_grad)
+        for index, block in enumerate(ctx.blocks):
+            gradient = block.take(grads[0])
+            if ctx.inputs_saved:
+                matrix = view.propagation.block_diagonal(block.stacks).transpose
+                gradient, rows = _steps(matrix, gradient, ctx.n), ctx.saved_tensors[index]
+                slope_grad += torch.dot(rows.clamp(max=0).flatten(), gradient.flatten())
+                _prelu_backward(gradient, rows, ctx.slope)
             else:
+                rows = block.take(ctx.saved_tensors[0])
+                _prelu_backward(gradient, rows, ctx.slope)
+                negative = torch.dot(rows.clamp_(max=0).flatten(), gradient.flatten())
+                slope_grad += negative / ctx.slope**2  # one factor a of each of the two
+            block.of(bias_grad).copy_(block.unstacked(gradient).sum(dim=1))
+            if view.aggregated is not None:
                 block.of(weight_grad).copy_(view.aggregated.T @ block.unstacked(gradient))
+                continue
+            gradient = multiply(view.adjacency.block_diagonal(block.stacks).transpose, gradient)
+            if isinstance(view.features, SparseMatrix):
+                features = view.features.block_diagonal(block.stacks).transpose
+                block.put(multiply(features, gradient), weight_grad)
+            else:
+                block.of(weight_grad).copy_(view.features.T @ block.unstacked(gradient))
         return weight_grad, bias_grad, slope_grad, None, None
 
 
 def _linear(view: View, block: Block, weight: Tensor, bias: Tensor) -> Tensor:
-    """Return `A X W + b` of a block: `A (X W)` for sparse X, else `(A X) W`."""
-    if isinstance(view.features, SparseMatrix):
-        product = multiply(view.features.block_diagonal(block.stacks).matrix, block.take(weight))
-        linear = multiply(view.adjacency.block_diagonal(block.stacks).matrix, product)
+    """Return `A X W + b` of a block: `(A X) W` where A X is stored, else `A (X W)`."""
+    if view.aggregated is not None:
+        linear = _dense_product(view.aggregated, block.of(weight))
     else:
-        assert view.aggregated is not None
-        linear = (view.aggregated @ block.of(weight)).flatten(0, 1)
+        if isinstance(view.features, SparseMatrix):
+            features = view.features.block_diagonal(block.stacks).matrix
+            product = multiply(features, block.take(weight))
+        else:
+            assert view.features is not None
+            product = _dense_product(view.features, block.of(weight))
+        linear = multiply(view.adjacency.block_diagonal(block.stacks).matrix, product)
     block.unstacked(linear).add_(block.of(bias)[:, None])
     return linear
 
 
+def _dense_product(rows: Tensor, weights: Tensor) -> Tensor:
+    """Return the products with stacked weights as stacked blocks."""
+    product = new_empty(rows, (weights.shape[0], rows.shape[0], weights.shape[2]))
+    return torch.matmul(rows, weights, out=product).flatten(0, 1)
+
+
+def _prelu_backward(gradient: Tensor, rows: Tensor, slope: float) -> None:
+    """Multiply a gradient by PReLU', in place; only signs of the rows matter."""
+    torch.ops.aten.leaky_relu_backward.grad_input(gradient, rows, slope, False, grad_input=gradient)
+
+
 def _steps(matrix: Tensor, hidden: Tensor, n: int) -> Tensor:
     """Multiply n times, alternating between `hidden` and one other buffer."""
-    other = torch.empty_like(hidden) if n else hidden
+    other = new_empty(hidden, hidden.shape) if n else hidden
     for _ in range(n):
         multiply(matrix, hidden, out=other)
         hidden, other = other, hidden

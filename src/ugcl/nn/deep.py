@@ -47,7 +47,7 @@ class DeepGCN(Encoder):
         for weight in self.weights:
             nn.init.xavier_uniform_(weight, generator=generator)
         self.activations = nn.ModuleList(
-            nn.PReLU() if activation == "prelu" else nn.ReLU() for _ in widths
+            nn.PReLU() if activation == "prelu" else nn.ReLU(inplace=True) for _ in widths
         )
         if not last_activation:
             self.activations[-1] = nn.Identity()
@@ -64,6 +64,7 @@ class DeepGCN(Encoder):
         return hidden
 
     def _activate(self, layer: int, linear: Tensor) -> Tensor:
-        shifted = linear + self.biases[layer] if self.biases else self.norms[layer](linear)
+        """Return the activation; bias and ReLU overwrite `A H W`, which no gradient needs."""
+        shifted = linear.add_(self.biases[layer]) if self.biases else self.norms[layer](linear)
         activated: Tensor = self.activations[layer](shifted)
         return activated

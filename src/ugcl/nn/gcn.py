@@ -39,7 +39,7 @@ class GCN(Encoder):
 
     def context(self, view: View, scope: Scope) -> Tensor:
         """Return the contexts of H; for a power, `A^n H` is computed in one pass with H."""
-        if _plain(view):
+        if plain():
             return view.contexts(scope)(self._hidden(view))
         n = scope.n if isinstance(scope, Power) else 0
         encoded = encode(view, view.mask_weight(self.weight), self.bias, self.slope, n)
@@ -47,7 +47,7 @@ class GCN(Encoder):
 
     def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
         """Yield blocks of columns that stay in cache; see `Encoder.blocks`."""
-        if _plain(view):
+        if plain():
             yield from super().blocks(view, scope)
         else:
             weight = view.mask_weight(self.weight)
@@ -56,8 +56,3 @@ class GCN(Encoder):
     def _hidden(self, view: View) -> Tensor:
         """Return H by the plain formula."""
         return nn.functional.prelu(view.convolve(self.weight) + self.bias, self.slope)
-
-
-def _plain(view: View) -> bool:
-    """Return whether to use the plain formula, the only one for dense X that is used once."""
-    return plain() or (isinstance(view.features, Tensor) and view.aggregated is None)

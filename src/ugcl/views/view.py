@@ -138,7 +138,10 @@ def features_to(
 
 
 def rows_to(features: Features, device: Device) -> SparseMatrix | Tensor:
-    """Copy rows of X to a device; sparse rows stay sparse."""
+    """Return rows of X on a device; sparse rows stay sparse.
+
+    A read-only array, as that of a graph, is copied.
+    """
     if sp.issparse(features):
         return SparseMatrix.from_scipy(features, device=device)
-    return torch.from_numpy(np.array(features)).to(device)
+    return torch.from_numpy(np.require(features, requirements="W")).to(device)
