@@ -21,6 +21,14 @@ def test_sparse_products_and_gradients_equal_the_dense_ones() -> None:
     assert torch.autograd.gradcheck(lambda x: matrix @ x, (other,))
 
 
+def test_second_derivatives_are_an_error() -> None:
+    matrix = SparseMatrix.from_scipy(sp.csr_array(np.eye(3, dtype=np.float32)))
+    other = torch.ones(3, 2, requires_grad=True)
+    (gradient,) = torch.autograd.grad((matrix @ other).square().sum(), other, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.square().sum().backward()
+
+
 @given(
     seed=st.integers(0, 10_000),
     gathers=st.booleans(),
@@ -33,7 +41,7 @@ def test_products_equal_the_dense_ones_by_any_kernel(
 ) -> None:
     """With empty rows, or no entries at all, into fresh and into existing memory."""
     rng = np.random.default_rng(seed)
-    rows, columns, width = rng.integers(1, 9, 3)
+    rows, columns, width = *rng.integers(1, 9, 2), rng.integers(0, 9)
     dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < rng.random())
     matrix = SparseMatrix.from_scipy(sp.csr_array(dense.astype(np.float32))).matrix
     matrix = sparse._csr(

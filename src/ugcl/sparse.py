@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ugcl._utils.buffers import new_empty
 from ugcl.typing import CSRMatrix, Device
@@ -20,7 +21,7 @@ from ugcl.typing import CSRMatrix, Device
 MAX_INT32 = 2**31
 
 GATHERED = 2**19
-"""Entries of a product that are computed at a time, where it is written into existing memory."""
+"""Entries of a product that are computed at a time and then copied into its memory."""
 
 _GATHERS = platform.machine().lower() in ("x86_64", "amd64")
 """Whether PyTorch has its vectorised `embedding_bag` here."""
@@ -118,7 +119,8 @@ def multiply(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor
     if out is None:
         out = new_empty(dense, (matrix.shape[0], dense.shape[1]))
     if _GATHERS and dense.dtype == torch.float32 and matrix.device.type == "cpu":
-        return _gather(matrix, dense.detach(), out)
+        dense = dense.detach()  # whose rows must be contiguous, else it is slower than `addmm`
+        return _gather(matrix, dense if dense.stride(1) == 1 else dense.contiguous(), out)
     return torch.addmm(out, matrix, dense, beta=0, out=out)  # neither initialises nor copies `out`
 
 
@@ -126,7 +128,7 @@ def _gather(matrix: Tensor, dense: Tensor, out: Tensor) -> Tensor:
     """Write `M H` as sums of rows of H, by blocks of rows, which stay in cache."""
     starts, columns, values = _arrays(matrix)
     rows = matrix.shape[0]
-    step = max(1, GATHERED // dense.shape[1])
+    step = max(1, GATHERED // max(1, dense.shape[1]))
     for first in range(0, rows, step):
         last = min(first + step, rows)
         begin, end = starts[[first, last]].tolist() if step < rows else (0, values.numel())
@@ -149,6 +151,7 @@ class _Product(torch.autograd.Function):
         return multiply(matrix, dense)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[None, None, Tensor]:
         return None, None, multiply(ctx.transpose, grads[0])
 

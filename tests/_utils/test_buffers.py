@@ -37,6 +37,8 @@ def test_has_the_dtype_and_the_shape(dtype: torch.dtype) -> None:
     tensor = new_empty(torch.empty(2, dtype=dtype), (3, 4))
     assert tensor.dtype == dtype
     assert tensor.shape == (3, 4)
+    for size in range(1, 40):
+        assert new_empty(tensor, (size,)).data_ptr() % 64 == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

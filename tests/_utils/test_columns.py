@@ -27,8 +27,14 @@ def test_text_is_that_of_pyarrow(values: list[str]) -> None:
 def test_numbers_are_those_of_pyarrow(kind: str) -> None:
     values = np.arange(24).astype(kind).reshape(4, 6)
     for array in (values[1], values[:, 2], values[1][:0]):  # also with strides, and none
-        column = to_column(array)
-        assert column.equals(pa.array(array))
+        assert to_column(array).equals(pa.array(array))
+        swapped = array.astype(array.dtype.newbyteorder("S"))
+        assert to_column(swapped).equals(pa.array(array))
+
+
+def test_other_kinds_are_refused() -> None:
+    with pytest.raises(TypeError, match="numbers or text, not bool"):
+        to_column(np.array([True, False]))
 
 
 @pytest.mark.parametrize("kind", INTEGERS)

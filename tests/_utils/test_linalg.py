@@ -56,6 +56,9 @@ def test_singular_triplets_are_those_of_scikit_learn(
     expected = extmath.randomized_svd(matrix, 5, n_iter=iterations, random_state=seed_of("svd", 3))
     for one, two in zip(triplets, expected, strict=True):
         np.testing.assert_allclose(one, two, atol=1e-6)
+    large = randomized_svd(matrix * np.float32(2**30), 5, 3, iterations=iterations)
+    np.testing.assert_array_equal(large[0], triplets[0])
+    np.testing.assert_array_equal(large[1], triplets[1] * 2**30)
     left, values, right = triplets
     exact = np.linalg.svd(matrix.toarray() if sparse else matrix, compute_uv=False)
     np.testing.assert_allclose(values, exact[:5], rtol=0.01)

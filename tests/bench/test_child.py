@@ -37,6 +37,26 @@ def test_message_of_a_child_is_an_error(saved: str, monkeypatch: pytest.MonkeyPa
         in_fresh_process("train", graph=saved)
 
 
+def test_the_answer_is_found_among_other_output(
+    saved: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import atexit; atexit.register(print, 'bye'); print('progress', end='');"
+        'print("\\n" + child.ANSWER + \'{"seconds": 1}\')'
+    )
+    monkeypatch.setattr(child, "_CODE", f"from ugcl.bench import child; {code}")
+    assert in_fresh_process("train", graph=saved) == {"seconds": 1}
+
+
+@pytest.mark.parametrize(("code", "message"), [("exit(3)", "ended by 3"), ("0", "ended by 0")])
+def test_a_child_without_an_answer_is_an_error(
+    code: str, message: str, saved: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child, "_CODE", code)
+    with pytest.raises(UGCLError, match=message):
+        in_fresh_process("train", graph=saved)
+
+
 def test_killed_child_is_an_error(saved: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "_CODE", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     with pytest.raises(UGCLError, match="memory ran out"):

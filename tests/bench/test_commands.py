@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commands import ugcl
+from commands import fails, ugcl
 from ugcl.bench import bench_busy, bench_start, commands
 
 SECONDS = {"import torch": 2.0, "--version": 0.1, "datasets": 0.2, "train": 7.0, "embed": 1.0}
@@ -25,7 +25,15 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Sequence[str], Any]]:
 
     monkeypatch.setattr(commands, "_call", call)
     monkeypatch.setattr(commands, "_training_seconds", lambda run: 4.0)
+    monkeypatch.setattr(commands, "load_run", lambda run: FirstNode())
     return calls
+
+
+class FirstNode:
+    """A run whose first node has this id."""
+
+    def ids(self) -> list[str]:
+        return ["-ann", "bob"]
 
 
 def test_commands_are_measured_in_units_of_importing_torch(called: list[Any]) -> None:
@@ -37,6 +45,7 @@ def test_commands_are_measured_in_units_of_importing_torch(called: list[Any]) ->
     assert rows["ugcl train citeseer"]["training_seconds"] == 4
     assert rows["ugcl train citeseer"]["overhead"] == pytest.approx(1.5)
     assert rows["ugcl neighbors"]["overhead"] == pytest.approx(0.25)
+    assert [words[-2:] for words, _ in called if "neighbors" in words] == [("--", "-ann")] * 2
     folders = [words[-1] for words, _ in called if "train" in words]
     assert len(folders) == len(set(folders)) == 5  # no run folder is used twice
     assert all(variables in (None, {"UGCL_DATA": "data"}) for _, variables in called)
@@ -75,6 +84,11 @@ def test_bench_busy_trains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     output = capsys.readouterr().out
     assert "sleep (default)" in output
     assert "busy / fair share" in output
+
+
+@pytest.mark.parametrize("task", ["start", "busy"])
+def test_an_error_of_the_command_is_shown(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no data set or file called 'nosuch'" in fails(capsys, "bench", task, "nosuch")
 
 
 def test_bench_start_prints_a_table(called: list[Any], capsys: pytest.CaptureFixture[str]) -> None:

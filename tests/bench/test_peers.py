@@ -152,7 +152,8 @@ def test_slow_and_failed_ones_have_a_reason_and_are_not_repeated(
         "second": "failed: ValueError: no",
     }
     assert asked == ["smooth", "first", "second"]
-    run(5)
+    errors["second"] = ChildKilled(signal.SIGSEGV)
+    assert run(5)["second"] == "failed: ended by SIGSEGV"
     assert asked == ["second"]  # a failure may have been repaired
     assert run(50)["smooth"] == "stopped after 50 CPU seconds"
     assert asked == ["smooth", "first", "second"]
@@ -236,7 +237,8 @@ def test_large_graphs_are_probed_on_some_nodes() -> None:
 
 def test_methods_that_this_version_lacks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ugcl.bench.libraries.registry.OURS", ("smooth", "not-yet"))
-    assert [peer.name for peer in selected(("none",), None)] == ["smooth"]
+    for none in (("none",), ["none"], []):
+        assert [peer.name for peer in selected(none, None)] == ["smooth"]
 
 
 def test_values_chosen_for_a_data_set_are_not_used() -> None:

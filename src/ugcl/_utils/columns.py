@@ -14,10 +14,13 @@ import pyarrow as pa
 
 
 def to_column(values: npt.NDArray[Any]) -> pa.Array:
-    """Return numbers or text as a column; numbers are not copied."""
-    if values.dtype.kind != "U":
-        data = pa.py_buffer(np.ascontiguousarray(values))
+    """Return numbers or text as a column; numbers in the machine's byte order are not copied."""
+    if values.dtype.kind in "iuf":
+        values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
+        data = pa.py_buffer(values)
         return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, data])
+    if values.dtype.kind != "U":
+        raise TypeError(f"a column has numbers or text, not {values.dtype}")
     encoded = [value.encode() for value in values.tolist()]
     ends = np.cumsum([0, *(len(value) for value in encoded)])
     large = ends[-1] >= 2**31

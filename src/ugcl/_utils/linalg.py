@@ -68,6 +68,8 @@ def randomized_svd(
     for _ in range(iterations):
         for factor in (tall, tall.T):
             basis = factor @ basis
+            exponent = int(np.frexp(np.abs(basis).max(initial=0))[1])
+            basis = np.ldexp(basis, -exponent).astype(basis.dtype)  # exact, and cannot overflow
             if iterations > 2:
                 basis, _ = linalg.lu(basis, permute_l=True, check_finite=False, overwrite_a=True)
     basis, _ = linalg.qr(tall @ basis, mode="economic", check_finite=False, overwrite_a=True)

@@ -25,6 +25,9 @@ from ugcl.nn.blocked import WIDTH
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
 
+ANSWER = "ugcl.bench: "
+"""Begin of the line with the answer: libraries may print others."""
+
 _CODE = "from ugcl.bench.child import start; start()"
 
 
@@ -105,10 +108,11 @@ def ask_fresh_process(
     )
     if process.returncode < 0:
         raise ChildKilled(-process.returncode)
-    if process.returncode:
-        raise UGCLError(process.stderr.strip().splitlines()[-1])
-    # The answer is the last line: libraries may print others.
-    measured: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
+    answers = [line for line in process.stdout.splitlines() if line.startswith(ANSWER)]
+    if process.returncode or not answers:
+        errors = process.stderr.strip().splitlines()
+        raise UGCLError(errors[-1] if errors else f"the process ended by {process.returncode}")
+    measured: dict[str, Any] = json.loads(answers[-1].removeprefix(ANSWER))
     return measured
 
 
@@ -122,7 +126,7 @@ def start() -> None:
 def main() -> None:
     """Measure and print in the new process."""
     try:
-        print(json.dumps(_measure(json.loads(sys.argv[1]))))
+        print(f"\n{ANSWER}{json.dumps(_measure(json.loads(sys.argv[1])))}")
     except UGCLError as error:
         sys.exit(str(error))
 

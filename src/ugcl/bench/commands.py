@@ -13,6 +13,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from ugcl._utils.errors import UGCLError
+from ugcl.runs import load_run
+
 _UGCL = (sys.executable, "-c", "import sys, ugcl.cli; sys.exit(ugcl.cli.main())")
 _TORCH = (sys.executable, "-c", "import torch")
 _BUSY = (sys.executable, "-c", "while True: pass")
@@ -41,15 +44,16 @@ def bench_start(
     folders = {} if data_root is None else {"UGCL_DATA": data_root}
     with tempfile.TemporaryDirectory() as folder:
         run = f"{folder}/run"
+        _call((*_UGCL, "train", graph, "--method", "ugcl", "--out", run), folders)
+        node = str(load_run(run).ids()[0])
         commands: dict[str, tuple[str, ...]] = {
             "ugcl --version": ("--version",),
             "ugcl datasets": ("datasets",),
             f"ugcl train {graph} --method ugcl": ("train", graph, "--method", "ugcl"),
             f"ugcl train {graph}": ("train", graph),
-            "ugcl neighbors": ("neighbors", run, "0"),
+            "ugcl neighbors": ("neighbors", run, "--", node),
             "ugcl embed": ("embed", run, "--out", f"{folder}/embeddings.csv"),
         }
-        _call((*_UGCL, "train", graph, "--method", "ugcl", "--out", run), folders)
         torch_seconds, seconds, training = [], _lists(commands), _lists(commands)
         for repeat in range(repeats):
             torch_seconds.append(_call(_TORCH))
@@ -132,14 +136,14 @@ def _call(words: Sequence[str], variables: Mapping[str, str] | None = None) -> f
     """Run a command and return its seconds."""
     environment = {name: value for name, value in os.environ.items() if name not in WAITING}
     started = time.perf_counter()
-    subprocess.run(
-        words,
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment | dict(variables or {}),
+    done = subprocess.run(
+        words, capture_output=True, text=True, env=environment | dict(variables or {})
     )
-    return time.perf_counter() - started
+    seconds = time.perf_counter() - started
+    if done.returncode:
+        messages = done.stderr.strip().splitlines() or [f"it ended by {done.returncode}"]
+        raise UGCLError(messages[-1].removeprefix("ugcl: "))
+    return seconds
 
 
 def _training_seconds(run: Path) -> float:

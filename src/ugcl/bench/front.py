@@ -96,4 +96,4 @@ def _library(row: Row) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+    return f"{value:,.0f}" if value >= 99.5 else f"{value:.2g}"

@@ -202,9 +202,7 @@ def _measure(peer: Peer, source: str, threads: int, seed: int, plan: Plan) -> Ro
     try:
         measured = ask_fresh_process(request, dict.fromkeys(THREAD_VARIABLES, str(threads)))
     except ChildKilled as error:
-        slow = error.signal == getattr(signal, "SIGPROF", None)
-        stopped = f"stopped after {plan.time_limit:g} CPU seconds" if slow else "memory ran out"
-        return {"reason": stopped, "final": True} | limits
+        return _stopped(error.signal, plan.time_limit) | limits
     except UGCLError as error:
         return {"reason": f"failed: {error}", "final": False} | limits
     return {"reason": None, "final": True} | limits | measured
@@ -275,3 +273,13 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _stopped(number: int, time_limit: float) -> dict[str, Any]:
+    """Say why a signal ended a measurement, and whether another try would end in the same way."""
+    name = signal.Signals(number).name
+    reasons = {
+        "SIGPROF": f"stopped after {time_limit:g} CPU seconds",
+        "SIGKILL": "memory ran out",
+    }
+    return {"reason": reasons.get(name, f"failed: ended by {name}"), "final": name in reasons}

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+import ugcl._utils.linalg as linalg_module
 import ugcl._utils.random as random_module
 import ugcl.evaluation.controls as controls_module
 import ugcl.evaluation.probe as probe_module
 import ugcl.views.blocks as blocks_module
 import ugcl.views.directions as directions_module
+import ugcl.views.scaling as scaling_module
 import ugcl.views.structure as structure_module
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
@@ -128,7 +130,7 @@ def _digest(*parts: Any) -> str:
 def _code() -> str:
     modules = (
         *(controls_module, probe_module, random_module, splits_module),
-        *(blocks_module, directions_module, structure_module),
+        *(blocks_module, directions_module, scaling_module, structure_module, linalg_module),
     )
     sources = [inspect.getsource(module) for module in modules]
     names = ("numpy", "scipy", "scikit-learn", "torch")

@@ -23,7 +23,7 @@ from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import View
 
 WIDTH = 64
-"""Columns of a block that is propagated: MKL's products are fastest with this many."""
+"""Columns of a block that is propagated: sparse products are fastest with about this many."""
 
 NARROW = 16
 """Minimum columns of a block; a machine may have more cores than there are such blocks."""

@@ -15,6 +15,8 @@ WRAPPED = ("add_param_group", "load_state_dict", "state_dict", "zero_grad")
 
 
 class _Uncompiled(torch.optim.Optimizer):
+    """Calls methods without their wrappers; a step is never differentiable."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in WRAPPED:

@@ -61,11 +61,12 @@ def selected(peers: Sequence[str] | None, methods: Sequence[str] | None) -> list
     """
     packages = {peer.package for peer in PEERS.values()}
     names: list[str] = []
-    for name in () if peers == NONE else peers or PEERS:
+    for name in PEERS if peers is None else () if tuple(peers) == NONE else peers:
         if name not in PEERS and name not in packages:
             raise UGCLError(unknown("peer", name, [*PEERS, *packages, *NONE]))
         names += [key for key, peer in PEERS.items() if name in (key, peer.package)]
-    ours = () if methods == NONE else methods or [name for name in OURS if name in METHODS]
+    ours = [name for name in OURS if name in METHODS] if methods is None else methods
+    ours = () if tuple(ours) == NONE else ours
     chosen = [get_peer(name) for name in dict.fromkeys([*ours, *names])]
     if not chosen:
         raise UGCLError("there is nothing to compare: name `peers` or `methods`")
