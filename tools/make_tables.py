@@ -27,6 +27,15 @@ from cells import (
     variants,
 )
 from collect import Record, find_record
+from gain_tables import (
+    embedding_parts,
+    full_width,
+    gains,
+    ingredients,
+    overview,
+    stopping,
+    task_gains,
+)
 from ugcl.bench.front import peer_table, summarise
 from ugcl.bench.libraries.registry import PEERS
 from ugcl.data import DATASETS
@@ -63,21 +72,6 @@ def families() -> Rows:
 
 
 # docs/results
-
-
-def overview() -> Rows:
-    """Accuracy and end-to-end time of `fast` on each data set."""
-    yield "data set", "end-to-end time", "UGCL `fast`", "best control", "gain over control, 95 % CI"
-    seconds = bench("cold_start")["seconds"]
-    for study in load("accuracy"):
-        row = summary(study, "fast", "honest")
-        yield (
-            study["graph"],
-            f"{seconds[study['graph']]['cold_start']:.0f} s",
-            mean_std(row["accuracy_mean"]),
-            best_control(row),
-            gain_over_control(row),
-        )
 
 
 def one_split() -> Rows:
@@ -325,7 +319,7 @@ def parts() -> Rows:
 
 def multiscope_steps() -> Rows:
     """Time of a training step of multiscope and of its parts, in units of the floor."""
-    rows = [row for row in load("bench") if row.get("method") == "multiscope"]
+    rows = [row for row in load("bench") if row["name"].startswith("multiscope-")]
     yield "data set", "S", "D", "floor", "step / floor", *rows[0]["parts"]
     for row in rows:
         times = row["step"], *row["parts"].values()
@@ -562,15 +556,61 @@ def decay() -> Rows:
         yield "", "", "", "λⁿ", *(f"{row['bound'][n]:.3f}" for n in shown)
 
 
+def start() -> Rows:
+    """Commands from the shell in units of the import of PyTorch."""
+    yield "command", "seconds", "of them training", "the rest / import of PyTorch"
+    for row in bench("start")["rows"]:
+        yield (
+            f"`{row['command']}`",
+            *(f"{row[name]:.2f}" for name in ("seconds", "training_seconds", "overhead")),
+        )
+
+
+def busy() -> Rows:
+    """Training beside other processes."""
+    yield "waiting threads", "idle machine", "busy machine", "busy / fair share"
+    names = {"passive": "sleep, the default", "active": "spin"}
+    for row in bench("busy")["rows"]:
+        times = (f"{row[name]:.1f} s" for name in ("idle_seconds", "busy_seconds"))
+        yield names[row["policy"]], *times, f"{row['factor']:.1f}"
+
+
+def sparse_products() -> Rows:
+    """Sparse products by several kernels."""
+    rows = bench("sparse_products")["rows"]
+    yield "nodes", "degree", "width", "threads", *(f"{name}, ms" for name in rows[0]["seconds"])
+    for row in rows:
+        sizes = (f"{row[name]:,}" for name in ("nodes", "degree", "width", "threads"))
+        yield *sizes, *(f"{1000 * value:.2f}" for value in row["seconds"].values())
+
+
 PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "README.md": (overview,),
     "docs/guide.md": (families,),
+    "docs/does-training-pay.md": (
+        gains,
+        full_width,
+        task_gains,
+        embedding_parts,
+        ingredients,
+        stopping,
+    ),
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
     "docs/bench/README.md": (
-        *(steps, parts, multiscope_steps, growth, embedding, memory, working_memory),
-        *(peer_list, peers),
+        steps,
+        parts,
+        multiscope_steps,
+        growth,
+        embedding,
+        sparse_products,
+        start,
+        busy,
+        memory,
+        working_memory,
+        peer_list,
+        peers,
     ),
     "docs/scope/README.md": (
         auto_scope_cost,
