@@ -70,6 +70,16 @@ def check_writable(path: Path) -> None:
         )
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder if there is none."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UGCLError(
+            f"cannot write into {path} ({error.strerror}): pass a folder that exists or can be made"
+        ) from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` atomically, as UTF-8."""
     with atomic(path) as temporary:

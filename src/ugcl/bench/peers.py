@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import check_writable, write_text
+from ugcl._utils.files import check_writable, make_folder, write_text
 from ugcl._utils.results import check_fields
 from ugcl.bench.child import ChildKilled, ask_fresh_process
 from ugcl.bench.front import Row, peer_table, summarise
@@ -109,7 +109,7 @@ def bench_peers(
     figure = figure or records.with_suffix(".png")
     check_plotting(figure)
     if records != out:
-        _make_folder(out)
+        make_folder(out)
     for path in (records, figure):
         check_writable(path)
     plan = Plan(
@@ -257,15 +257,6 @@ def _read(path: Path, splits: int) -> list[Row]:
     for row in rows:
         check_fields(path, row, {"splits": splits})
     return rows
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UGCLError(
-            f"cannot write into {out} ({error.strerror}): pass a folder that exists or can be made"
-        ) from error
 
 
 def _cores() -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import check_writable, write_json
+from ugcl._utils.files import check_writable, make_folder, write_json
 from ugcl.bench.machine import describe_machine
 from ugcl.bench.plot import plot_suite
 from ugcl.bench.scaling import bench_embed, bench_scaling
@@ -34,7 +34,8 @@ def bench_suite(out: Path, *, data_root: str | None = None) -> dict[str, Any]:
     A data set that cannot be loaded is skipped; `left_out` has the reason.
     """
     check_plotting(out / "bench.png")
-    _make_folder(out)
+    make_folder(out)
+    check_writable(out / "bench.json")
     result: dict[str, Any] = {"machine": describe_machine(), "steps": [], "left_out": {}}
     for graph, preset, naive in STEPS:
         if graph not in result["left_out"] and (reason := _missing(graph, data_root)):
@@ -57,13 +58,3 @@ def _missing(graph: str, data_root: str | None) -> str | None:
     except UGCLError as error:
         return str(error)
     return None
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UGCLError(
-            f"cannot write into {out} ({error.strerror}): pass a folder that exists or can be made"
-        ) from error
-    check_writable(out / "bench.json")
