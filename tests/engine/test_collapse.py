@@ -48,3 +48,13 @@ def test_effective_rank_counts_equal_directions() -> None:
 def test_works_without_edges() -> None:
     graph = Graph.from_edges([], np.eye(5))
     assert diagnose_collapse(spread(5, 4), graph.adjacency).alignment is None
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40), (30, 30)])
+def test_effective_rank_is_that_of_the_singular_values(shape: tuple[int, int]) -> None:
+    rows = np.random.default_rng(0).normal(size=shape) * np.logspace(0, -4, shape[1])
+    values = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
+    fraction = values[values > 1e-9] / values.sum()
+    expected = np.exp(-(fraction * np.log(fraction)).sum())
+    found = diagnose_collapse(rows, make_graph(shape[0]).adjacency)
+    assert found.effective_rank == pytest.approx(expected, abs=0.006)
