@@ -9,9 +9,9 @@ import rich_click as click
 
 from ugcl import bench as benchmarks
 from ugcl import methods
+from ugcl.cli import bench_output as output
 from ugcl.cli.command import CommaSeparated, Group, Result, argument, command, integer, option
 from ugcl.cli.options import data_root, use_threads
-from ugcl.cli.output import print_table
 from ugcl.cli.settings import MethodCommand, given
 
 STEP_EXAMPLE = "ugcl bench step citeseer --hidden 512"
@@ -54,11 +54,11 @@ def step(
         measured = benchmarks.bench_multiscope(
             graph, preset, params=given(params), data_root=data_root
         )
-        return Result(_with_machine(measured), lambda: _print_multiscope(measured))
+        return Result(_with_machine(measured), lambda: output.print_multiscope(measured))
     result = benchmarks.bench_step(
         graph, preset, params=given(params), naive=not no_naive, data_root=data_root
     )
-    return Result(_with_machine(result), lambda: _print_steps([result]))
+    return Result(_with_machine(result), lambda: output.print_steps([result]))
 
 
 repeats = option("--repeats", type=integer(1), default=3, help="repetitions (default: 3)")
@@ -71,7 +71,7 @@ repeats = option("--repeats", type=integer(1), default=3, help="repetitions (def
 def start(graph: str, repeats: int, data_root: str | None) -> Result:
     """Measure commands from the shell, in units of the time to import PyTorch."""
     result = benchmarks.bench_start(graph, repeats=repeats, data_root=data_root)
-    return Result(_with_machine(result), lambda: _print_start(result))
+    return Result(_with_machine(result), lambda: output.print_start(result))
 
 
 @command("busy", group=bench, examples=("ugcl bench busy citeseer --others 2",))
@@ -85,7 +85,7 @@ def busy(graph: str, method: str, others: int, repeats: int, data_root: str | No
     result = benchmarks.bench_busy(
         graph, method=method, others=others, repeats=repeats, data_root=data_root
     )
-    return Result(_with_machine(result), lambda: _print_busy(result))
+    return Result(_with_machine(result), lambda: output.print_busy(result))
 
 
 @command("scaling", group=bench, examples=("ugcl bench scaling",))
@@ -93,7 +93,7 @@ def busy(graph: str, method: str, others: int, repeats: int, data_root: str | No
 def scaling() -> Result:
     """Measure a training step as nodes, edges, sample, width and scope grow one at a time."""
     result = benchmarks.bench_scaling()
-    return Result(_with_machine(result), lambda: _print_scaling(result))
+    return Result(_with_machine(result), lambda: output.print_scaling(result))
 
 
 @command("embed", group=bench, examples=("ugcl bench embed",))
@@ -101,7 +101,7 @@ def scaling() -> Result:
 def embed() -> Result:
     """Measure embedding graphs of 10^5 to 4 x 10^7 edges."""
     result = benchmarks.bench_embed()
-    return Result(_with_machine(result), lambda: _print_embed(result))
+    return Result(_with_machine(result), lambda: output.print_embed(result))
 
 
 @command("walks", group=bench, examples=("ugcl bench walks pubmed --walks 10 --length 80",))
@@ -112,7 +112,7 @@ def embed() -> Result:
 def walks(graph: str, walks: int, length: int, data_root: str | None) -> Result:
     """Measure the random walks of deepwalk and node2vec, which use one thread."""
     result = benchmarks.bench_walks(graph, walks=walks, length=length, data_root=data_root)
-    return Result(_with_machine(result), lambda: _print_walks(result))
+    return Result(_with_machine(result), lambda: output.print_walks(result))
 
 
 @command("load", group=bench, examples=("ugcl bench load --edges 10000000",))
@@ -122,7 +122,7 @@ def walks(graph: str, walks: int, length: int, data_root: str | None) -> Result:
 def load(edges: int, nodes: int) -> Result:
     """Measure loading a Parquet file of edges."""
     result = benchmarks.bench_load(edges=edges, nodes=nodes)
-    return Result(_with_machine(result), lambda: _print_load(result))
+    return Result(_with_machine(result), lambda: output.print_load(result))
 
 
 @command(
@@ -156,7 +156,7 @@ def memory(
         preset=preset,
         data_root=data_root,
     )
-    return Result(result, lambda: _print_memory(result))
+    return Result(result, lambda: output.print_memory(result))
 
 
 def _threads(text: str) -> int | str:
@@ -233,7 +233,7 @@ def peers(
         figure=None if figure is None else Path(figure),
         data_root=data_root,
     )
-    return Result(result, lambda: _print_peers(result))
+    return Result(result, lambda: output.print_peers(result))
 
 
 @command("suite", group=bench, examples=("ugcl bench suite --out benchmarks",))
@@ -245,11 +245,11 @@ def suite(out: str, data_root: str | None) -> Result:
     result = benchmarks.bench_suite(Path(out), data_root=data_root)
 
     def show() -> None:
-        _print_steps(result["steps"])
+        output.print_steps(result["steps"])
         print()
-        _print_scaling(result["scaling"])
+        output.print_scaling(result["scaling"])
         print("\nembedding")
-        _print_embed(result["embed"])
+        output.print_embed(result["embed"])
         print(f"\n{out}/bench.json, {out}/bench.png")
 
     return Result(result, show)
@@ -257,197 +257,3 @@ def suite(out: str, data_root: str | None) -> Result:
 
 def _with_machine(result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "machine": benchmarks.describe_machine()}
-
-
-def _print_start(result: dict[str, Any]) -> None:
-    print(
-        f"importing PyTorch takes {result['torch_seconds']:.2f} s; without training in units of it"
-    )
-    print_table(
-        ("command", "seconds", "of them training", "without training"),
-        (
-            (
-                row["command"],
-                *(f"{row[name]:.2f}" for name in ("seconds", "training_seconds", "overhead")),
-            )
-            for row in result["rows"]
-        ),
-    )
-
-
-def _print_busy(result: dict[str, Any]) -> None:
-    print(
-        f"training {result['method']} on {result['graph']} beside {result['others']} busy "
-        f"process(es); a fair share takes {result['fair']:.1f} times as long as an idle machine"
-    )
-    print_table(
-        ("waiting threads", "idle, s", "busy, s", "busy / fair share"),
-        (
-            (
-                {"passive": "sleep (default)", "active": "spin"}[row["policy"]],
-                *(f"{row[name]:.2f}" for name in ("idle_seconds", "busy_seconds", "factor")),
-            )
-            for row in result["rows"]
-        ),
-    )
-
-
-def _print_walks(result: dict[str, Any]) -> None:
-    print(
-        f"{result['walks']} walks of {result['length']} nodes from every node of {result['graph']}"
-    )
-    print_table(
-        ("p, q", "seconds", "million steps a second"),
-        (
-            (
-                f"{row['p']:g}, {row['q']:g}",
-                f"{row['seconds']:.2f}",
-                f"{row['steps_per_second'] / 1e6:.1f}",
-            )
-            for row in result["rows"]
-        ),
-    )
-
-
-def _print_load(result: dict[str, Any]) -> None:
-    print(f"{result['edges']:,} edges of {result['nodes']:,} nodes, from Parquet")
-    print_table(
-        ("ids", "seconds", "GB"),
-        (
-            (row["ids"], f"{row['seconds']:.1f}", _number(row["peak_bytes"], ".2f", 1e-9))
-            for row in result["rows"]
-        ),
-    )
-
-
-def _print_memory(result: dict[str, Any]) -> None:
-    print_table(
-        ("method", "preset", "graph", "peak, MB", "step, s"),
-        (
-            (
-                row["method"],
-                row["preset"],
-                row["graph"],
-                _number(row["peak_bytes"], ",.0f", 1e-6),
-                f"{row['step_seconds']:.2f}",
-            )
-            for row in result["rows"]
-        ),
-    )
-
-
-def _print_peers(result: dict[str, Any]) -> None:
-    header, *rows = benchmarks.peer_table(result["summary"])
-    print_table(header, rows)
-    for name, reason in result["skipped"].items():
-        print(f"{name} is skipped: {reason}")
-    print(f"\n{result['out']}, {result['table']}, {result['figure']}")
-
-
-def _print_steps(steps: list[dict[str, Any]]) -> None:
-    print("times in mm, the time of a bare product of S x D by D x S")
-    print_table(
-        (
-            "graph",
-            "preset",
-            "S",
-            "D",
-            "n",
-            "mm, ms",
-            "step",
-            "loss",
-            "unblocked",
-            "naive",
-            "peak, MB",
-            "peak / S x D",
-        ),
-        (
-            (
-                row["graph"],
-                row["preset"],
-                f"{row['S']}",
-                f"{row['D']}",
-                f"{row['n']}",
-                f"{1000 * row['mm_seconds']:.1f}",
-                *(
-                    _number(row[f"{name}_mm"], ".1f")
-                    for name in ("step", "loss", "loss_unblocked", "naive")
-                ),
-                _number(row["peak_bytes"], ",.0f", 1e-6),
-                _number(row["peak_arrays"], ".1f"),
-            )
-            for row in steps
-        ),
-    )
-    print("\nparts of the step, ms")
-    parts = list(steps[0]["parts_mm"]) if steps else []
-    print_table(
-        ("graph", "preset", *parts),
-        (
-            (
-                row["graph"],
-                row["preset"],
-                *(f"{1000 * row['mm_seconds'] * row['parts_mm'][part]:.1f}" for part in parts),
-            )
-            for row in steps
-        ),
-    )
-
-
-def _print_multiscope(row: dict[str, Any]) -> None:
-    print("times in units of the floor, the bare products of a step")
-    print_table(
-        ("graph", "preset", "S", "D", "n", "floor, ms", "step", *row["parts"], "peak, MB"),
-        [
-            (
-                row["graph"],
-                row["preset"],
-                *(f"{row[name]}" for name in ("S", "D", "n")),
-                f"{1000 * row['floor_seconds']:.1f}",
-                *(f"{time:.2f}" for time in (row["step"], *row["parts"].values())),
-                _number(row["peak_bytes"], ",.0f", 1e-6),
-            )
-        ],
-    )
-
-
-def _print_scaling(result: dict[str, Any]) -> None:
-    base = ", ".join(f"{name} {value:,}" for name, value in result["base"].items())
-    print(f"a training step as one size grows, from {base}")
-    _print_growths({name: growth for name, growth in result.items() if name != "base"})
-
-
-def _print_growths(growths: dict[str, dict[str, Any]]) -> None:
-    print_table(
-        ("size", "values", "ms", "exponent", "MB", "exponent"),
-        (
-            (
-                name,
-                _row(growth["sizes"], 1),
-                _row(growth["seconds"], 1000),
-                f"{growth['seconds_exponent']:.2f}",
-                _row(growth["peak_bytes"], 1e-6),
-                _number(growth["bytes_exponent"], ".2f"),
-            )
-            for name, growth in growths.items()
-        ),
-    )
-
-
-def _print_embed(result: dict[str, Any]) -> None:
-    _print_growths({"edges": result})
-    pairs = zip(result["seconds"], result["products_seconds"], strict=True)
-    print(
-        f"its sparse products alone: {_row(result['products_seconds'], 1000)} ms, exponent "
-        f"{result['products_exponent']:.2f}; embedding takes "
-        f"{' '.join(f'{total / products:.1f}' for total, products in pairs)} times as long"
-    )
-    print(f"from the last size but one to the last: exponent {result['beyond_cache_exponent']:.2f}")
-
-
-def _row(values: list[float | None], unit: float) -> str:
-    return " ".join(_number(value, ",.0f", unit) for value in values)
-
-
-def _number(value: float | None, form: str, unit: float = 1) -> str:
-    return "-" if value is None else f"{value * unit:{form}}"
