@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import roc_auc_score
 
 from small_runs import small_run
@@ -16,10 +17,12 @@ from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.evaluation.controls import FEATURE_CONTROLS
 from ugcl.evaluation.links import (
     BLOCK,
+    PENALTIES,
     LinkScore,
     Similarity,
     auc,
     best_similarity,
+    fit_weights,
     pair_scores,
 )
 
@@ -71,6 +74,43 @@ def test_the_better_similarity_is_taken() -> None:
     angles = np.array([0.0, 1.0, 0.1, 0.2])
     rows = np.array([9.0, 9.0, 0.1, 0.1])[:, None] * np.stack([np.cos(angles), np.sin(angles)], 1)
     assert best_similarity(rows, positive[:1], np.array([[0, 2], [2, 3]]))[1] == "dot"
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_weights_are_a_ridge_fit_around_equal_weights(kind: type) -> None:
+    """Against scikit-learn's ridge regression of what equal weights leave."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((40, 5)).round(2)
+    positive, negative = rng.integers(40, size=(2, 120, 2))
+    _, found = fit_weights(kind(rows), positive, negative, "dot")
+    products = np.array([rows[i] * rows[j] for i, j in [*positive, *negative]])
+    edges = np.repeat([1.0, 0.0], 120)
+    total = products.sum(axis=1, keepdims=True)
+    equal = LinearRegression().fit(total, edges)
+    gram = np.square(products - products.mean(axis=0)).sum()
+    rest = edges - equal.predict(total)
+    expected = [
+        equal.coef_[0] + Ridge(alpha=penalty * gram).fit(products, rest).coef_
+        for penalty in PENALTIES
+    ]
+    assert min(np.abs(found - weights).max() for weights in expected) < 1e-9
+    weighted = pair_scores(kind(rows), positive, "dot", found)
+    np.testing.assert_allclose(weighted, products[:120] @ found, atol=1e-12)
+
+
+def test_weights_find_the_columns_that_say_something() -> None:
+    rng = np.random.default_rng(0)
+    groups = rng.integers(4, size=400)
+    rows = np.hstack([np.eye(4)[groups], 3 * rng.standard_normal((400, 20))])
+    pairs = rng.integers(400, size=(20000, 2))
+    same = groups[pairs[:, 0]] == groups[pairs[:, 1]]
+    positive, negative = pairs[same][:800], pairs[~same][:800]
+    plain, similarity = best_similarity(rows, positive, negative)
+    area, weights = fit_weights(rows, positive, negative, similarity)
+    assert plain < 70 < 99 < area
+    assert weights[:4].min() > 5 * np.abs(weights[4:]).max()
+    few = fit_weights(rows, positive[:99], negative[:99], similarity)
+    assert few[0] == -np.inf
 
 
 def test_the_interval_of_a_difference_holds_the_truth_as_often_as_it_says() -> None:
