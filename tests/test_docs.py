@@ -113,8 +113,9 @@ def test_pages_have_the_commands_of_tuned_scopes() -> None:
 def todays_command(recorded: str) -> str:
     """Return a recorded command with today's options: renamed ones, lists, the method by name."""
     renamed = recorded.replace(" --settings ", " --preset ")
+    renamed = re.sub(r"^ugcl study (?!run )", "ugcl study run ", renamed)
     if " --method " not in renamed:
-        renamed = re.sub(r"^(ugcl study \S+)", r"\1 --method ugcl", renamed)
+        renamed = re.sub(r"^(ugcl study run \S+)", r"\1 --method ugcl", renamed)
     lists = r" (--(?:preset|tune-scopes)) ((?:[^\s-]\S*\s+)*[^\s-]\S*)"
     return re.sub(lists, lambda found: f" {found[1]} {','.join(found[2].split())}", renamed)
 

@@ -7,7 +7,7 @@ accuracy on random splits of the training and validation nodes of the graph's ow
 has none, of the random split with seed 0. A supervised method trains on those training nodes,
 stops early by one half of the validation nodes and is scored on the other half. Test nodes are
 never used. Scores are added to results/choices.jsonl; those already there are not computed again.
-With `--runs DIR`, the runs of `ugcl study --runs DIR` are scored instead of training again.
+With `--runs DIR`, the runs of `ugcl study run --runs DIR` are scored instead of training again.
 """
 
 from __future__ import annotations

@@ -105,16 +105,19 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         ),
         (["bench", "memory", "a,,b", "--out", "x"], "graphs must be a comma-separated list, not"),
         (["bench", "memory", "a", "b", "--out", "x"], "items of a list are separated by commas"),
+        (["study", "citeseer"], "citeseer is a graph: write ugcl study run citeseer"),
+        (["study", "clasification"], "did you mean 'classification'?"),
+        (["study", "hidden", "--out", "x", "--data", "nowhere"], "nowhere"),
         (
-            ["study", "citeseer", "--out", "x.json", "--tune-scopes", "1,-2"],
+            ["study", "run", "citeseer", "--out", "x.json", "--tune-scopes", "1,-2"],
             "--tune-scopes must be a comma-separated list of integers of at least 0, 'component'",
         ),
         (
-            ["study", "citeseer", "--out", "x.json", "--against", "fast", "--scopes", "3"],
+            ["study", "run", "citeseer", "--out", "x.json", "--against", "fast", "--scopes", "3"],
             "--against and --scopes are two different studies: leave out one",
         ),
         (
-            ["study", "citeseer", "--out", "x", "--against", "fast", "--protocol", "paper"],
+            ["study", "run", "citeseer", "--out", "x", "--against", "fast", "--protocol", "paper"],
             "--against scores by the honest probe: leave out --protocol",
         ),
     ],
@@ -134,14 +137,14 @@ def test_other_mistakes_get_one_sentence(
 @pytest.mark.parametrize(
     "command",
     [
-        *("train", "embed", "neighbors", "evaluate", "check", "scope", "study"),
-        *("datasets", "methods"),
+        *("train", "embed", "neighbors", "evaluate", "check", "scope", "study run"),
+        *("study hidden", "datasets", "methods"),
     ],
 )
 def test_every_command_has_help_with_an_example(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ugcl(command, "--help") == 0
+    assert ugcl(*command.split(), "--help") == 0
     printed = capsys.readouterr().out
     head, examples = re.split(r"\nExamples?:\n", printed)
     assert f"  ugcl {command}" in examples
@@ -200,7 +203,9 @@ print(code, *sorted(heavy), file=sys.stderr)
         (["train", "citeseer", "--out", "new", "--hidden", "x"], 2),
         (["evaluate", "--task", "nothing", "run"], 2),
         (["bench", "step", "--help"], 0),
-        (["study", "--help-all"], 0),
+        (["study", "--help"], 0),
+        (["study", "run", "--help-all"], 0),
+        (["study", "classification", "--help"], 0),
         (["frobnicate"], 2),
     ],
 )

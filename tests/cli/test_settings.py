@@ -100,7 +100,7 @@ def test_a_method_of_ones_own_from_a_file(
     assert capsys.readouterr().out.splitlines()[1].startswith("mine  contrastive  X, A")
     study = ["--preset", "fast:hidden=4,epochs=1", "--seeds", "1", "--splits", "2"]
     study += ["--out", tmp_path / "s.json", "--runs", tmp_path / "runs"]
-    assert ugcl("study", graph_file, "--method", file, *study) == 0
+    assert ugcl("study", "run", graph_file, "--method", file, *study) == 0
     capsys.readouterr()
     said = fails(capsys, "train", "--method", "grace", "--out", run, "--resume")
     assert "--method grace contradicts the stored configuration, which has 'mine'" in said

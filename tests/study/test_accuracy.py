@@ -122,11 +122,11 @@ def test_command_prints_a_table(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     options = ["--preset", "fast:hidden=8,epochs=2", "--seeds", "1", "--splits", "2"]
-    assert main(["study", str(graph_file), "--out", "result.json", *options]) == 0
+    assert main(["study", "run", str(graph_file), "--out", "result.json", *options]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"raw +smooth +pca +sign +structure +untrained +gain over control", printed)
     assert json.loads(Path("result.json").read_text())["rows"][0]["settings"]["hidden"] == 8
-    assert main(["study", "citeseer", "--out", "x.json", "--preset", "fast:hidden"]) == 2
+    assert main(["study", "run", "citeseer", "--out", "x.json", "--preset", "fast:hidden"]) == 2
     assert "write it as NAME=VALUE" in capsys.readouterr().err
 
 
@@ -144,7 +144,9 @@ def test_supervised_method_is_scored_by_its_predictions(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     options = ["--method", "gcn", "--preset", "fast:hidden=8,epochs=3", "--seeds", "2"]
-    assert main(["study", str(graph_file), "--out", "a.json", "--splits", "2", *options]) == 0
+    assert (
+        main(["study", "run", str(graph_file), "--out", "a.json", "--splits", "2", *options]) == 0
+    )
     result = json.loads(Path("a.json").read_text())
     assert [row["protocol"] for row in result["rows"]] == ["predictions"] * 2
     assert result["summary"][0]["controls"].keys() == set(CONTROLS)
@@ -168,5 +170,5 @@ def test_study_that_does_not_suit_the_method_is_an_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = str(tmp_path / "a.json")
-    assert main(["study", str(graph_file), "--out", out, "--method", method, *option]) == 2
+    assert main(["study", "run", str(graph_file), "--out", out, "--method", method, *option]) == 2
     assert capsys.readouterr().err.startswith(f"ugcl: this study {message}")

@@ -85,7 +85,7 @@ def test_command_prints_a_comparison(
     arguments = ["--seeds", "1", "--splits", "2", "--runs", str(tmp_path / "runs")]
     out = ["--out", str(tmp_path / "paired.json")]
     settings = ["--preset", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
-    assert main(["study", str(graph_file), *out, *settings, *arguments]) == 0
+    assert main(["study", "run", str(graph_file), *out, *settings, *arguments]) == 0
     assert "against fast:hidden=8,epochs=1" in capsys.readouterr().out
 
 
@@ -98,7 +98,7 @@ def test_a_comparison_has_the_controls(
     monkeypatch.chdir(tmp_path)
     options = ["--preset", "fast:hidden=8,epochs=2", "--against", "fast:hidden=8,epochs=1"]
     options += ["--seeds", "1", "--splits", "2"]
-    assert main(["study", str(graph_file), "--out", "b.json", *options]) == 0
+    assert main(["study", "run", str(graph_file), "--out", "b.json", *options]) == 0
     controls = json.loads(Path("b.json").read_text())["controls"]
     assert controls.keys() == {"raw", "smooth", "pca", "sign", "structure"}
     graph = load_graph(graph_file)

@@ -79,5 +79,5 @@ def test_other_labels_are_scored_anew(graph_file: Path, tmp_path: Path) -> None:
 def test_the_command(graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "scopes.json"), "--runs", str(tmp_path / "runs")]
     few = ["--seeds", "1", "--splits", "2", "--preset", "fast:hidden=8,epochs=2"]
-    assert main(["study", str(graph_file), *out, *few, "--scopes", "2"]) == 0
+    assert main(["study", "run", str(graph_file), *out, *few, "--scopes", "2"]) == 0
     assert "regret" in capsys.readouterr().out

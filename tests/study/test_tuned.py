@@ -79,7 +79,7 @@ def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Pa
 def test_the_command_prints_the_scopes(
     graph_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = "study GRAPH --method grace --preset fast:hidden=4,epochs=2 --seeds 1 --splits 2"
+    words = "study run GRAPH --method grace --preset fast:hidden=4,epochs=2 --seeds 1 --splits 2"
     words += " --tune-scopes 0,2,component,graph --out OUT --runs RUNS"
     places = {
         "GRAPH": str(graph_file),

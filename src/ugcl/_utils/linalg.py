@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,20 @@ RIDGE = (1e-4, 1e-3, 1e-2, 1e-1)
 
 OVERSAMPLES = 10
 """Directions of `randomized_svd` beyond those that are asked for."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let NumPy's and SciPy's BLAS use one thread.
+
+    For eigenvalues: a decomposition of a few thousand columns has many short parallel parts. Two
+    threads are no faster, and where other processes use the cores, they wait for each other: the
+    same decomposition has taken 19 s instead of 0.2 s.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 def dense_rows(rows: Any) -> npt.NDArray[Any]:

@@ -25,6 +25,7 @@ Purpose = Literal[
     "agreement",  # two halves of the features, a criterion of n
     "bench",
     "collapse",  # nodes and edges of the diagnosis
+    "decay",  # H whose distance to the component subspace is measured
     "denoising",  # signs of Hutchinson's estimate, a criterion of n
     "dropout",
     "held-out edges",
@@ -49,6 +50,7 @@ Purpose = Literal[
     "sbm",
     "skip-gram",  # windows and negatives of gensim
     "split",
+    "subsampling",  # sampled subgraphs of a study
     "svd",  # randomised SVD
     "views",  # views of an epoch and negatives of its loss
     "walks",  # of an epoch, and the pairs that its loss is estimated on

@@ -82,10 +82,17 @@ class StopOnSignal(Callback):
     """Stops training after the current epoch on Ctrl-C or a termination; a context manager.
 
     A second signal interrupts at once. Called, it returns whether a stop was requested.
+
+    Args:
+        message: what is said at the first signal.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        message: str = "stopping after this epoch and saving; press Ctrl-C again to stop at once",
+    ) -> None:
         self.requested = False
+        self.message = message
 
     def __enter__(self) -> StopOnSignal:
         self.previous = {
@@ -111,4 +118,4 @@ class StopOnSignal(Callback):
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        say("\nstopping after this epoch and saving; press Ctrl-C again to stop at once")
+        say(f"\n{self.message}")

@@ -1,250 +1,228 @@
-"""`ugcl study`: train over several seeds and write the scores as JSON."""
+"""`ugcl study`: studies over methods, data sets and seeds, with their tables and figures."""
 
 from __future__ import annotations
 
-import shlex
 import sys
-from itertools import product
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from ugcl import methods
+from ugcl import data
 from ugcl import study as studies
 from ugcl._utils.errors import UGCLError
-from ugcl.cli.command import CommaSeparated, Result, argument, command, integer, option
-from ugcl.cli.options import data_root, device, method_option, threads
-from ugcl.cli.output import INTERRUPTED, figure, print_table, say
-from ugcl.methods.params import parse_integer
-from ugcl.typing import Protocol, ScopeName
+from ugcl.cli.command import CommaSeparated, Group, Result, command, integer, number, option
+from ugcl.cli.options import GraphArgument, data_root, device, graph_file_options
+from ugcl.cli.output import INTERRUPTED, print_table, say
+from ugcl.study.names import BACKENDS, STUDIES, Backend
 
 if TYPE_CHECKING:
-    from ugcl.study import Variant
+    from ugcl.study.runner import Progress
 
 
-def _scope(text: str) -> int | str:
-    return text if text in get_args(ScopeName) else parse_integer(0)(text)
+class StudyGroup(Group):
+    """The studies; a graph in place of a study's name is an error that says what to write."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called."""
+        name = args[0]
+        if name not in self.list_commands(ctx) and (name in data.DATASETS or "." in name):
+            raise click.UsageError(f"{name} is a graph: write ugcl study run {name}", ctx)
+        return super().resolve_command(ctx, args)
 
 
-@command(
+study = StudyGroup(
     "study",
+    lazy={"run": "ugcl.cli.study_run:run"},
+    help="Make the tables and figures of the paper, and compare methods.",
     examples=(
-        "ugcl study citeseer --out results.json --preset fast,authors:hidden=1024,epochs=50",
-        "ugcl study citeseer --out paired.json --preset fast:scope=3 --against fast",
+        "ugcl study classification --data citeseer --methods ugcl,dgi --seeds 2 --out study",
+        "ugcl study all --out study --budget 60",
+        "ugcl study run citeseer --method ugcl --out results.json",
     ),
 )
-@argument("graph", help="a data set's name or a file")
-@option("--out", required=True, metavar="FILE", help="the JSON file to write")
-@option(
-    "--runs", default="runs/study", metavar="DIR", help="folder of the runs (default: runs/study)"
-)
-@method_option
-@option(
-    "--preset",
-    default="fast",
-    metavar="VARIANT,...",
-    help="comma-separated presets, each alone or with changed settings, as in "
-    "authors:hidden=64,epochs=9 (default: fast)",
-)
-@option("--seeds", type=integer(1), default=5, help="number of seeds (default: 5)")
-@option(
-    "--splits",
-    type=integer(2),
-    default=20,
-    help="number of random splits that each run is scored on (default: 20)",
-)
-@option(
-    "--protocol",
-    type=click.Choice(get_args(Protocol)),
-    help="score by this probe only (default: by both)",
-)
-@option(
-    "--against",
-    metavar="VARIANT",
-    help="instead compare each with this variant, node by node (honest probe)",
-)
-@option(
-    "--scopes",
-    type=integer(1),
-    help="instead score the readout at n = 0, ..., N and its regret (honest probe)",
-)
-@option(
-    "--tune-scopes",
-    type=CommaSeparated(_scope, " of integers of at least 0, 'component' and 'graph'"),
-    metavar="SCOPE,...",
-    help="instead tune the training scope among these on validation nodes, and separately the "
-    "readout scope among the integers; compare with the method's own scopes (honest probe)",
-)
-@data_root
-@device
-@threads
-def study(
-    graph: str,
+
+EXAMPLES = {
+    "compare": ("ugcl study compare --methods ugcl,grace --data citeseer --out study",),
+    "all": ("ugcl study all --data citeseer --seeds 1 --budget 5 --out study",),
+}
+
+
+def _add(name: str, about: str) -> None:
+    """Add the command of a study."""
+    decorated: Callable[..., Any] = _named(name, about)
+    for add in reversed(OPTIONS):
+        decorated = add(decorated)
+    examples = EXAMPLES.get(name, (f"ugcl study {name} --data citeseer --out study",))
+    command(name, group=study, examples=examples)(decorated)
+
+
+def _named(name: str, about: str) -> Callable[..., Result]:
+    def run(**arguments: Any) -> Result:
+        return _run(name, **arguments)
+
+    run.__doc__ = about
+    return run
+
+
+OPTIONS: list[Callable[[Any], Any]] = [
+    option(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="folder of the results (cells.jsonl), tables and figures",
+    ),
+    option(
+        "--data",
+        type=CommaSeparated(),
+        metavar="NAME,...",
+        help="data sets or files (default: those of the study that are present)",
+    ),
+    option(
+        "--methods",
+        type=CommaSeparated(),
+        metavar="NAME,...",
+        help="methods (default: those of the study)",
+    ),
+    option("--seeds", type=integer(1), default=5, help="number of training seeds (default: 5)"),
+    option(
+        "--splits",
+        type=integer(2),
+        default=20,
+        help="number of random splits of the honest probe (default: 20)",
+    ),
+    option(
+        "--preset", default="fast", metavar="NAME", help="preset of all methods (default: fast)"
+    ),
+    option("--full", is_flag=True, help="the paper's full grid for hidden and joint"),
+    option("--jobs", type=integer(1), default=1, help="worker processes (default: 1)"),
+    option(
+        "--budget",
+        type=number(above=0.0),
+        metavar="MINUTES",
+        help="start no further cell after this time (default: no limit)",
+    ),
+    option(
+        "--backend",
+        type=click.Choice(BACKENDS),
+        default="processes",
+        help="where cells are computed: processes of this machine, or a Dask or Ray cluster",
+    ),
+    option("--retry", is_flag=True, help="compute cells that failed before once more"),
+    graph_file_options,
+    device,
+    data_root,
+]
+
+
+def _run(
+    name: str,
+    *,
     out: str,
-    runs: str,
-    method: str | None,
-    preset: str,
+    data: tuple[str, ...] | None,
+    methods: tuple[str, ...] | None,
+    graph: GraphArgument,
     seeds: int,
     splits: int,
-    protocol: Protocol | None,
-    against: str | None,
-    scopes: int | None,
-    tune_scopes: tuple[int | ScopeName, ...] | None,
-    data_root: str | None,
+    preset: str,
+    full: bool,
+    jobs: int,
+    budget: float | None,
+    backend: Backend,
+    retry: bool,
     device: str | None,
-    threads: int | None,
+    data_root: str | None,
 ) -> Result:
-    """Train over seeds and variants of the settings and write the scores as JSON."""
-    from ugcl.cli.callbacks import Progress, StopOnSignal
+    from ugcl.cli.callbacks import StopOnSignal
 
-    method = method or methods.DEFAULT_METHOD
-    instead = {"--against": against, "--scopes": scopes, "--tune-scopes": tune_scopes}
-    if len(chosen := [name for name, value in instead.items() if value is not None]) > 1:
-        raise UGCLError(f"{chosen[0]} and {chosen[1]} are two different studies: leave out one")
-    if chosen and protocol is not None:
-        raise UGCLError(f"{chosen[0]} scores by the honest probe: leave out --protocol")
-    variants = studies.Variant.parse_list(preset, method)
-    with StopOnSignal() as stop:
-        plan = studies.Plan(
-            graph,
+    own = graph.resolve()
+    if own is not None and data is not None:
+        raise UGCLError("--data and --edges both name graphs: leave out one of them")
+    options = studies.Options(
+        data=(own,) if own is not None else tuple(data or ()),
+        methods=tuple(methods or ()),
+        seeds=seeds,
+        splits=splits,
+        preset=preset,
+        full=full,
+        data_root=data_root,
+    )
+    with StopOnSignal(
+        "stopping after the running cells; press Ctrl-C again to stop at once"
+    ) as stop:
+        made = studies.run_study(
+            name,
             Path(out),
-            Path(runs) / Path(out).stem,
-            method=method,
-            variants=variants,
-            seeds=seeds,
-            splits=splits,
-            protocol=protocol,
-            command=shlex.join(["ugcl", *sys.argv[1:]]),
-            data_root=data_root,
+            options,
+            jobs=jobs,
+            backend=backend,
+            budget=None if budget is None else 60 * budget,
+            retry=retry,
             device=device or "auto",
-            threads=threads,
-            callbacks=lambda title: [Progress(title), stop],
             should_stop=stop,
+            on_progress=_Lines(),
         )
-        if scopes is not None:
-            result, show = studies.scope_study(plan, scopes), _print_scopes
-        elif tune_scopes is not None:
-            steps = [scope for scope in tune_scopes if isinstance(scope, int)]
-            result, show = studies.tuned_study(plan, list(tune_scopes), steps), _print_tuned
-        elif against is not None:
-            reference = studies.Variant.parse(against, method)
-            result, show = studies.paired_study(plan, reference), _print_paired
-        else:
-            result, show = studies.accuracy_study(plan), _print
-        if scopes is not None or tune_scopes is not None:
-            complete = bool(result["seeds"] == seeds)
-        else:
-            probes = (None,) if against else plan.protocols
-            complete = _complete(result, variants, seeds, probes)
-        stopped = stop() and not complete
-    if stopped:
-        say("stopped; the same command resumes the study")
-    return Result(result, lambda: show(result), INTERRUPTED if stopped else 0)
+        stopped = stop() and made.left > 0
+
+    def show() -> None:
+        for table in made.tables:
+            print(f"\n{table.title}")
+            print_table(*_heads_and_rows(table.texts()))
+            for note in table.notes:
+                print(note)
+        print(f"\n{len(made.files)} files in {out}")
+
+    if made.left:
+        say(f"{made.left:,} cells are not computed; the same command continues")
+    return Result(made.to_json(), show, INTERRUPTED if stopped else 0)
 
 
-def _complete(
-    result: dict[str, Any], variants: list[Variant], seeds: int, probes: tuple[Any, ...]
-) -> bool:
-    """Return whether the result has all requested scores."""
-    done = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
-    return done.issuperset(product(map(str, variants), range(seeds), probes))
+def _heads_and_rows(texts: Any) -> tuple[Any, Any]:
+    heads, *rows = texts
+    return heads, rows
 
 
-def _print_paired(result: dict[str, Any]) -> None:
-    print(f"against {result['against']}, honest probe on {result['splits']} splits")
-    print_table(
-        ("variant", "seeds", "accuracy", "against", "difference", "seconds", "against"),
-        (
-            (
-                row["variant"],
-                str(row["seeds"]),
-                figure(row["accuracy"]),
-                figure(row["against_accuracy"]),
-                _difference(row["difference"], 2),
-                f"{row['seconds']:.0f}",
-                f"{row['against_seconds']:.0f}",
-            )
-            for row in result["summary"]
-        ),
-    )
-    _print_controls(result)
+class _Lines:
+    """Shows progress over all cells: a bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self) -> None:
+        self.bar: Any = None
+
+    def __call__(self, progress: Progress) -> None:
+        if not progress.total:
+            return
+        if sys.stderr.isatty():
+            self._update(progress)
+        elif progress.name:
+            say(f"{progress.done}/{progress.total} {progress.name}{_left(progress)}")
+        if progress.error:
+            say(f"{progress.name}: {progress.error}")
+
+    def _update(self, progress: Progress) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        if self.bar is None:
+            columns = TextColumn("{task.description}", markup=False), BarColumn()
+            self.bar = Bar(*columns, MofNCompleteColumn(), console=Console(stderr=True))
+            self.task = self.bar.add_task("cells", total=progress.total)
+            self.bar.start()
+        text = f"{progress.name or 'cells'}{_left(progress)}"
+        self.bar.update(self.task, completed=progress.done, description=text)
+        if progress.done == progress.total:
+            self.bar.stop()
 
 
-def _print_controls(result: dict[str, Any]) -> None:
-    """Print the accuracies of the feature controls."""
-    shown = ", ".join(f"{name} {accuracy:.1f}" for name, accuracy in result["controls"].items())
-    print(f"controls on these splits: {shown}")
+def _left(progress: Progress) -> str:
+    if progress.remaining is None or progress.done == progress.total:
+        return ""
+    minutes = progress.remaining / 60
+    return f", {minutes:.0f} min left" if minutes >= 1 else f", {progress.remaining:.0f} s left"
 
 
-def _print_scopes(result: dict[str, Any]) -> None:
-    print(
-        f"{result['variant']} read out at each n, {result['seeds']} seeds, honest probe on "
-        f"{result['splits']} splits"
-    )
-    print_table(
-        ("n", "accuracy", "regret"),
-        (
-            (str(row["n"]), figure(row["accuracy"]), _difference(row["regret"], 2))
-            for row in result["scopes"]
-        ),
-    )
-    _print_controls(result)
-
-
-def _print_tuned(result: dict[str, Any]) -> None:
-    print(
-        f"{result['method']}, {result['variant']}, {result['seeds']} seeds, honest probe on "
-        f"{result['splits']} splits"
-    )
-    if not result["seeds"]:
-        return
-    own, tuned = result["own"], "chosen on validation nodes"
-    rows = [(f"own: {own['scope']}, readout {own['readout_scope']}", result["accuracy"], None)]
-    for name in ("training", "readout"):
-        table = result[name]
-        others = [(row["scope"], row["accuracy"], row["gain"]) for row in table["scopes"][1:]]
-        others.append((tuned, table["accuracy"], table["gain"]))
-        rows += [(f"{name} {scope}", accuracy, gain) for scope, accuracy, gain in others]
-    print_table(
-        ("scope", "accuracy", "gain over own"),
-        (
-            (scope, figure(accuracy), "" if gain is None else _difference(gain, 2))
-            for scope, accuracy, gain in rows
-        ),
-    )
-    _print_controls(result)
-
-
-def _print(result: dict[str, Any]) -> None:
-    controls = list(dict.fromkeys(name for row in result["summary"] for name in row["controls"]))
-    heads = ("variant", "probe", "seeds", "one split", "many splits", *controls)
-    print_table(
-        (*heads, "gain over control", "seconds"),
-        (_line(row, controls) for row in result["summary"]),
-    )
-    if controls:
-        print("controls and gain over the best control are over the many splits")
-    if result["published"] is not None:
-        print(f"published: {figure(result['published'])}")
-
-
-def _line(row: dict[str, Any], names: list[str]) -> tuple[str, ...]:
-    controls = row["controls_mean"]
-    best = max(controls, key=lambda name: controls[name][0])
-    gain = row["differences"][best]
-    return (
-        row["variant"],
-        row["protocol"],
-        str(row["seeds"]),
-        figure(row["accuracy"]),
-        figure(row["accuracy_mean"]),
-        *(f"{controls[name][0]:.1f}" if name in controls else "-" for name in names),
-        _difference(gain),
-        f"{row['training_seconds'][0]:.0f}",
-    )
-
-
-def _difference(estimate: dict[str, Any], digits: int = 1) -> str:
-    mean, low, high = (f"{value:+.{digits}f}" for value in (estimate["mean"], *estimate["ci95"]))
-    return f"{mean} [{low}, {high}]"
+for _name, _about in STUDIES.items():
+    _add(_name, _about)

@@ -68,6 +68,7 @@ class Method:
         inductive: whether it can embed nodes that it was not trained on.
         uses_edge_weights: whether it uses edge weights.
         library: the optional dependency that it needs; "" for none.
+        version: raised when its results change, so that studies compute them again.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Method:
     inductive: bool = True
     uses_edge_weights: bool = True
     library: str = ""
+    version: int = 1
 
     def __post_init__(self) -> None:
         if (self.build is None) == (self.model is None):

@@ -21,7 +21,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from ugcl._utils.linalg import RIDGE, randomized_svd
+from ugcl._utils.linalg import RIDGE, one_thread, randomized_svd
 from ugcl._utils.random import numpy_generator
 from ugcl.selection.readouts import Matrix, Readouts, random_half
 from ugcl.selection.stopping import Scores, has_fallen
@@ -169,7 +169,8 @@ class _Repeat:
     ) -> _Repeat:
         visible = random_half(int(groups.max()) + 1, rng)[groups]
         train = rng.permutation(NUM_FOLDS) < NUM_FOLDS // 2
-        _, vectors = np.linalg.eigh(gram[np.ix_(~visible, ~visible)])
+        with one_thread():
+            _, vectors = np.linalg.eigh(gram[np.ix_(~visible, ~visible)])
         targets = vectors[:, ::-1][:, :NUM_TARGETS]
         folds = np.array_split(features[:, ~visible] @ targets.astype(np.float32), NUM_FOLDS)
         fit, test = (

@@ -1,9 +1,16 @@
 from .accuracy import accuracy_study as accuracy_study
+from .catalogue import Made as Made
+from .catalogue import run_study as run_study
+from .catalogue import write_study as write_study
+from .entries import Options as Options
 from .paired import paired_study as paired_study
 from .plan import Plan as Plan
 from .published import published_accuracy as published_accuracy
 from .published import published_where as published_where
+from .runner import Results as Results
 from .scopes import scope_study as scope_study
+from .table import Entry as Entry
+from .table import Table as Table
 from .trained_criteria import TRAINED_CRITERIA as TRAINED_CRITERIA
 from .tuned import tuned_study as tuned_study
 from .variant import Variant as Variant

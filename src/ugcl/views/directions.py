@@ -7,7 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy import linalg
 
-from ugcl._utils.linalg import randomized_svd
+from ugcl._utils.linalg import one_thread, randomized_svd
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import Features
 from ugcl.views.scaling import densify
@@ -42,7 +42,8 @@ def leading_directions(
         gram = matrix.T @ matrix
         gram = gram.toarray() if sp.issparse(gram) else gram
         wanted = width - count, width - 1
-        _, vectors = linalg.eigh(gram.astype(np.float64), subset_by_index=wanted)
+        with one_thread():
+            _, vectors = linalg.eigh(gram.astype(np.float64), subset_by_index=wanted)
         vectors = vectors[:, ::-1]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         return np.ascontiguousarray(vectors * np.sign(largest), dtype=np.float32)

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ugcl._utils.linalg import normalize_rows
+from ugcl._utils.linalg import normalize_rows, one_thread
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import CSRMatrix, Features, FeatureScaling, NodeIndices
 from ugcl.views.directions import MAX_ROWS, leading_directions
@@ -92,7 +92,8 @@ def canonical_agreement(one: Rows, two: Rows, count: int = CORRELATIONS, seed: i
     parts = order[: order.size // 2], order[order.size // 2 :]
     correlations: list[float] = []
     for found, tested in (parts, parts[::-1]):
-        axes = _canonical_axes(one[found], two[found], count)
+        with one_thread():
+            axes = _canonical_axes(one[found], two[found], count)
         scores = (rows[tested] @ axis for rows, axis in zip((one, two), axes, strict=True))
         first, second = (each - each.mean(axis=0) for each in scores)
         scale = np.linalg.norm(first, axis=0) * np.linalg.norm(second, axis=0)

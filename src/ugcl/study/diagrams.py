@@ -1,46 +1,22 @@
-"""Draw the figures of docs/scope/README.md.
-
-    python tools/draw_figures.py docs/scope
-    UGCL_DATA=DIR python tools/draw_figures.py docs/scope --decay cora citeseer pubmed amazon-photo
-
-The first command draws contextual scopes and our own versions of the paper's Figures 1 to 4. The
-second one measures the decay of Theorem 1 on the named graphs, writes results/decay.jsonl and draws
-`decay.png`. `--decay` without names draws the existing results.
-"""
+"""Diagrams: contextual scopes, and our own versions of the paper's Figures 1 to 4."""
 
 from __future__ import annotations
 
-import argparse
-import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
-from matplotlib import rc_context
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Polygon
-from PIL import Image
 from scipy.spatial import ConvexHull
 
-from collect import RESULTS, Record, put_record, read_records
-from ugcl import load_graph
-from ugcl._utils.files import atomic
-from ugcl.scope import measured_decay, normalised_adjacency, second_eigenvalue
-from ugcl.scope.component import ComponentSubspace
-from ugcl.sparse import SparseMatrix
+from ugcl.scope import normalised_adjacency
 
 BLUE, RED, GREEN, PURPLE = "#3e7cb1", "#e07a5f", "#81a684", "#8a5a83"
 YELLOW, GREY, INK = "#c9b458", "#9aa5b1", "#2f3640"
-DPI, SHADES = 150, 128
-
-HIDDEN_DIM, MAX_N, SEED = 64, 100, 0
-"""Width and seed of the random H of the decay, and the largest n."""
-DECAY = RESULTS / "decay.jsonl"
 
 Point = tuple[float, float]
 
@@ -201,15 +177,6 @@ def mixed(colour: str, fraction: float) -> str:
     """Mix a colour with white."""
     parts = [round(255 * (fraction * part + 1 - fraction)) for part in to_rgb(colour)]
     return "#{:02x}{:02x}{:02x}".format(*parts)
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a PNG with a palette, which keeps the file small."""
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=DPI, facecolor="white")
-    picture = Image.open(drawn).convert("RGB").quantize(SHADES, dither=Image.Dither.NONE)
-    with atomic(path) as temporary:
-        picture.save(temporary, optimize=True)
 
 
 def draw_components() -> Canvas:
@@ -472,77 +439,3 @@ DRAWINGS = {
     "framework": draw_framework,
     "methods": draw_methods,
 }
-
-
-def measure_decay(name: str) -> Record:
-    """Measure `d(A^n H) / d(H)` and `lambda^n` of a graph for n = 0 to 100, with one self-loop."""
-    adjacency = SparseMatrix.from_scipy(
-        normalised_adjacency(load_graph(name).adjacency, 1.0),
-        symmetric=True,
-        dtype=torch.float64,
-    )
-    generator = torch.Generator().manual_seed(SEED)
-    hidden = torch.randn(adjacency.shape[0], HIDDEN_DIM, generator=generator, dtype=torch.float64)
-    steps = measured_decay(adjacency, hidden, range(MAX_N + 1))
-    return {
-        "graph": Path(name).stem,
-        "self_loops": 1.0,
-        "hidden": f"Gaussian, {HIDDEN_DIM} columns, seed {SEED}, float64",
-        "nodes": adjacency.shape[0],
-        "components": ComponentSubspace.from_adjacency(adjacency).num_components,
-        "lambda": second_eigenvalue(adjacency),
-        "measured": [step.measured for step in steps],
-        "bound": [step.bound for step in steps],
-    }
-
-
-def plot_decay(records: Iterable[Record]) -> Figure:
-    """Draw the decay of each graph and its bound on a logarithmic axis."""
-    figure = Figure(figsize=(8, 4.6), layout="constrained")
-    axes = figure.subplots()
-    styles = zip((BLUE, RED, GREEN, PURPLE, YELLOW, GREY), "osv^Dx", strict=True)
-    for record, (colour, marker) in zip(records, styles, strict=False):
-        axes.plot(
-            record["measured"],
-            color=colour,
-            marker=marker,
-            ms=5,
-            markevery=10,
-            label=f"{record['graph']}: d(AⁿH) / d(H)",
-        )
-        axes.plot(
-            record["bound"], "--", color=colour, lw=1.2, label=f"λⁿ, λ = {record['lambda']:.4f}"
-        )
-    axes.set(
-        xlabel="n",
-        ylabel="fraction of the initial distance",
-        yscale="log",
-        title="Distance to the component subspace: measured, and as Theorem 1 bounds it",
-        xlim=(0, MAX_N),
-    )
-    axes.grid(color="#e6e9ec", lw=0.6)
-    axes.legend(frameon=False, fontsize="small", ncols=2, loc="lower left")
-    return figure
-
-
-def main() -> None:
-    """Draw the figures, or measure and plot the decay."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("out", type=Path, help="the folder to draw into")
-    parser.add_argument("--decay", nargs="*", metavar="GRAPH")
-    args = parser.parse_args()
-    if args.decay is None:
-        with rc_context({"mathtext.fontset": "dejavusans"}):
-            for name, draw in DRAWINGS.items():
-                save(draw().figure, args.out / f"{name}.png")
-        return
-    torch.set_num_threads(1)
-    for name in args.decay:
-        put_record(DECAY, measure_decay(name), "graph")
-    save(plot_decay(read_records(DECAY)), args.out / "decay.png")
-
-
-if __name__ == "__main__":
-    main()

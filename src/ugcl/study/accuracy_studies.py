@@ -1,0 +1,421 @@
+"""Studies of accuracy: Tables I, III and V, tuned scopes, gains over controls, comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from ugcl._utils.errors import UGCLError
+from ugcl.evaluation import CONTROLS
+from ugcl.methods import METHODS, get_method
+from ugcl.study.cell import Cell
+from ugcl.study.entries import (
+    CITATION,
+    PAPER_DATA,
+    SUPERVISED_SPLITS,
+    Options,
+    Source,
+    Study,
+    accuracy_cells,
+    by_graph,
+    by_seed,
+    entry,
+    failure,
+    gain,
+    interval_entry,
+    loadable,
+    many_splits,
+    one_split,
+    shown,
+)
+from ugcl.study.published import published, published_accuracy
+from ugcl.study.runner import Results
+from ugcl.study.summary import combined_difference
+from ugcl.study.table import Entry, Row, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ARXIV = "ogbn-arxiv"
+
+OURS = ("multiscope", "subg-con", "ggd", "cca-ssg")
+"""Methods that the paper does not print and that stand beside its own."""
+
+SCOPES = (0, 2, 5, 10, "component", "graph")
+"""Training scopes that `unify` tries; the integers are its readout scopes."""
+
+
+# Tables I and III
+
+
+def _paper_methods() -> list[str]:
+    rows = published()["node_classification"]["rows"]
+    return [method for method in rows if method in METHODS]
+
+
+def _all_methods() -> list[str]:
+    return [*_paper_methods(), *OURS]
+
+
+def _classification_cells(options: Options) -> list[Cell]:
+    methods = sorted(options.names(_all_methods()), key=lambda name: name != "ugcl")
+    pairs = product(methods, loadable(options, PAPER_DATA))
+    groups = [accuracy_cells(options, source, method) for method, source in pairs]
+    return by_seed(groups)
+
+
+def _grid(
+    options: Options, methods: Sequence[str], sources: Sequence[Source]
+) -> dict[str, list[list[Cell]]]:
+    """Return for each method the cells on each graph."""
+    return {
+        method: [accuracy_cells(options, source, method) for source in sources]
+        for method in methods
+    }
+
+
+def _classification_tables(options: Options, results: Results) -> list[Table]:
+    sources = options.sources(PAPER_DATA)
+    grid = _grid(options, options.names(_all_methods()), sources)
+    columns = [shown(source) for source in sources]
+    by_graph = list(zip(*grid.values(), strict=True))
+
+    def controls(field: str) -> list[tuple[str, list[Entry]]]:
+        names = [name for name in CONTROLS if name != "untrained"]
+        return [
+            (f"control: {name}", [_control(results, groups, name, field) for groups in by_graph])
+            for name in names
+        ]
+
+    first = [
+        (
+            method,
+            [
+                entry(results, cells, one_split, published_accuracy(method, column))
+                for cells, column in zip(groups, columns, strict=True)
+            ],
+        )
+        for method, groups in grid.items()
+    ]
+    many = [
+        (method, [entry(results, cells, many_splits) for cells in groups])
+        for method, groups in grid.items()
+    ]
+    learned = frozenset(grid)
+    return [
+        Table(
+            "classification",
+            "Table I: accuracy on one split, by the authors' probe (in parentheses as published)",
+            "method",
+            columns,
+            [*first, *controls("controls")],
+            learned,
+            (
+                f"Preset `{options.preset}`; mean ± deviation over seeds. The public split, or a "
+                "random 10/10/80 % split. mlp, gcn, gat and sgc learn from labels and are scored "
+                "by their predictions. † differs from the published mean by more than two "
+                "deviations.",
+            ),
+        ),
+        Table(
+            "classification-honest",
+            "Accuracy over random splits, by the honest probe",
+            "method",
+            columns,
+            [*many, *controls("controls_mean")],
+            learned,
+            (
+                f"{options.splits} random splits; {SUPERVISED_SPLITS} for methods that learn from "
+                "labels. Nothing is chosen on test nodes.",
+            ),
+        ),
+    ]
+
+
+def _arxiv_sources(options: Options) -> list[Source]:
+    return loadable(replace(options, data=_other_data(options)), (ARXIV,))
+
+
+def _other_data(options: Options) -> tuple[Source, ...]:
+    """Return the user's graphs for the table of ogbn-arxiv: itself or graphs in its layout."""
+    return tuple(source for source in options.data if shown(source) not in PAPER_DATA)
+
+
+def _arxiv_methods(options: Options) -> list[str]:
+    return options.names([*published()["ogbn_arxiv"]["rows"], "multiscope"])
+
+
+def _arxiv_cells(options: Options) -> list[Cell]:
+    groups = [
+        accuracy_cells(options, source, method, scores=_arxiv_scores(method))
+        for method, source in product(_arxiv_methods(options), _arxiv_sources(options))
+    ]
+    return by_seed(groups)
+
+
+def _arxiv_scores(method: str) -> dict[str, int]:
+    return {"predictions" if get_method(method).supervised else "honest": 0}
+
+
+def _arxiv_tables(options: Options, results: Results) -> list[Table]:
+    sources = _arxiv_sources(options)
+    rows = []
+    for method in _arxiv_methods(options):
+        figures = published()["ogbn_arxiv"]["rows"].get(method)
+        entries: list[Entry | str] = []
+        for source in sources or [ARXIV]:
+            cells = accuracy_cells(options, source, method, scores=_arxiv_scores(method))
+            for column, field in enumerate(("validation", "accuracy")):
+                reference = None
+                if figures and shown(source) == ARXIV:
+                    reference = (float(figures[column][0]), figures[column][1])
+                entries.append(entry(results, cells, _field(field), reference))
+        rows.append((method, entries))
+    names = [shown(source) for source in sources] or [ARXIV]
+    return [
+        Table(
+            "arxiv",
+            "Table III: accuracy on ogbn-arxiv (in parentheses as published)",
+            "method",
+            [f"{name}, {part}" for name in names for part in ("validation", "test")],
+            rows,
+            frozenset(_arxiv_methods(options)),
+            ("Honest probe on the graph's own split; predictions of gcn and mlp.",),
+        )
+    ]
+
+
+def _field(name: str) -> Callable[[dict[str, Any]], float | None]:
+    def value(result: dict[str, Any]) -> float | None:
+        row = next(iter(result["scores"].values()))
+        return None if row.get(name) is None else float(row[name])
+
+    return value
+
+
+def _control(results: Results, groups: Sequence[Sequence[Cell]], name: str, field: str) -> Entry:
+    """Return the score of a control, which every record of the graph has."""
+    protocol = "honest" if field == "controls_mean" else "paper"
+    for cells in groups:
+        for cell in cells:
+            result = results.result(cell)
+            scores = {} if result is None else result["scores"].get(protocol, {}).get(field, {})
+            if name in scores and name != "untrained":
+                return Entry(scores[name])
+    return Entry(None)
+
+
+# Table V
+
+
+ABLATIONS = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
+
+
+def _ablation_cells(options: Options) -> list[Cell]:
+    sources = loadable(options, CITATION)
+    pairs = product(options.names(ABLATIONS), sources)
+    return by_seed([accuracy_cells(options, source, method) for method, source in pairs])
+
+
+def _ablation_tables(options: Options, results: Results) -> list[Table]:
+    sources = options.sources(CITATION)
+    grid = _grid(options, options.names(ABLATIONS), sources)
+    columns = [shown(source) for source in sources]
+    rows = []
+    for method, groups in grid.items():
+        entries: list[Entry | str] = [
+            entry(results, cells, one_split, published_accuracy(method, column))
+            for cells, column in zip(groups, columns, strict=True)
+        ]
+        entries += [entry(results, cells, many_splits) for cells in groups]
+        rows.append((method, entries))
+    return [
+        Table(
+            "ablation",
+            "Table V: ablations of UGCL (in parentheses as published)",
+            "method",
+            [*columns, *(f"{column}, random splits" for column in columns)],
+            rows,
+            frozenset(grid),
+            (
+                f"Preset `{options.preset}`. One split by the authors' probe, random splits by the "
+                "honest one.",
+            ),
+        )
+    ]
+
+
+# the framework
+
+
+UNIFIED = ("ugcl", "grace", "dgi", "bgrl", "gca", "mvgrl", "gmi")
+
+
+def _unify_cells(options: Options) -> list[Cell]:
+    methods = [
+        name for name in options.names(UNIFIED) if "readout_scope" in get_method(name).params
+    ]
+    return [
+        Cell(
+            "tuned",
+            source,
+            {
+                "method": method,
+                "preset": options.preset,
+                "settings": {},
+                "seeds": options.seeds,
+                "splits": options.splits,
+                "training": list(SCOPES),
+                "readout": [scope for scope in SCOPES if isinstance(scope, int)],
+            },
+        )
+        for method, source in product(methods, loadable(options, ("cora", "citeseer")))
+    ]
+
+
+def _unify_tables(options: Options, results: Results) -> list[Table]:
+    rows: list[Row] = []
+    cells = _unify_cells(options)
+    for cell in cells:
+        note = failure(results.get(cell))
+        result = results.result(cell) or {}
+        entries: list[Entry | str] = [_pair(result.get("accuracy"), note)]
+        for part in ("training", "readout"):
+            tuned = result.get(part) or {}
+            entries.append(_pair(tuned.get("accuracy"), note))
+            entries.append(interval_entry(tuned.get("gain"), note))
+        rows.append((f"{cell.params['method']}, {shown(cell.graph)}", entries))
+    return [
+        Table(
+            "unify",
+            "Contrastive methods with a tuned contextual scope",
+            "method",
+            (
+                *("own scope", "training scope tuned", "gain"),
+                *("readout scope tuned", "gain "),
+            ),
+            rows,
+            notes=(
+                "The scope is chosen on validation nodes of each random split; honest probe; gains "
+                "over the method's own scope with 95 % intervals.",
+            ),
+        )
+    ]
+
+
+def _pair(pair: Sequence[float] | None, note: str = "") -> Entry:
+    return Entry(None, note=note) if not pair else Entry(pair[0], pair[1])
+
+
+# gains
+
+
+def _unsupervised(options: Options) -> list[str]:
+    names = options.names(["multiscope", *_paper_methods(), *OURS[1:]])
+    return [name for name in names if not get_method(name).supervised]
+
+
+def _pays_cells(options: Options) -> list[Cell]:
+    pairs = product(_unsupervised(options), loadable(options, PAPER_DATA))
+    return by_seed([accuracy_cells(options, source, method) for method, source in pairs])
+
+
+def _gains(options: Options, results: Results) -> dict[str, list[dict[str, Any] | None]]:
+    grid = _grid(options, _unsupervised(options), options.sources(PAPER_DATA))
+    return {
+        method: [gain(results, cells) if cells else None for cells in groups]
+        for method, groups in grid.items()
+    }
+
+
+def _pays_tables(options: Options, results: Results) -> list[Table]:
+    gains = _gains(options, results)
+    best = [
+        next((row[i] for row in gains.values() if row[i] is not None), None)
+        for i in range(len(options.sources(PAPER_DATA)))
+    ]
+    control = [
+        "-" if found is None else f"{found['control_mean']:.1f} ({found['control']})"
+        for found in best
+    ]
+    rows = [(method, [interval_entry(found) for found in row]) for method, row in gains.items()]
+    return [
+        Table(
+            "does-training-pay",
+            "Gain of each method over the best control, points of accuracy, 95 % intervals",
+            "method",
+            [shown(source) for source in options.sources(PAPER_DATA)],
+            [("best control", control), *rows],
+            notes=(
+                f"Honest probe, {options.splits} random splits, paired by node; the best of the "
+                "six controls of each method and graph.",
+            ),
+        )
+    ]
+
+
+def _pays_figures(options: Options, results: Results) -> dict[str, Figure]:
+    from ugcl.study import figures
+
+    gains = _gains(options, results)
+    if not any(found for row in gains.values() for found in row):
+        return {}
+    names = [shown(source) for source in options.sources(PAPER_DATA)]
+    return {"does-training-pay": figures.plot_gains(gains, names)}
+
+
+# methods against methods
+
+
+def _compare_cells(options: Options) -> list[Cell]:
+    names = options.names(("ugcl", "multiscope"))
+    if len(names) < 2:
+        raise UGCLError(f"there is one method, {names[0]}: name at least two in `methods`")
+    params = {"methods": names, "preset": options.preset, "splits": options.splits}
+    return [
+        Cell("compare", source, params, seed)
+        for seed in range(options.seeds)
+        for source in loadable(options, CITATION)
+    ]
+
+
+def _accuracy_of(number: int) -> Callable[[dict[str, Any]], float | None]:
+    return lambda result: float(result["accuracy"][number])
+
+
+def _compare_tables(options: Options, results: Results) -> list[Table]:
+    groups = by_graph(_compare_cells(options))
+    names = options.names(("ugcl", "multiscope"))
+    columns, rows = [], [(name, list[Entry | str]()) for name in names]
+    for source in options.sources(CITATION):
+        cells = groups.get(shown(source), [])
+        columns += [shown(source), f"{shown(source)}, gain over {names[0]}"]
+        found = [result for cell in cells if (result := results.result(cell))]
+        for number, (_, entries) in enumerate(rows):
+            entries.append(entry(results, cells, _accuracy_of(number)))
+            gains = [result["gains"][number] for result in found] if number else []
+            entries.append(interval_entry(combined_difference(gains)) if gains else "-")
+    return [
+        Table(
+            "compare",
+            f"Methods against {names[0]}, points of accuracy, 95 % intervals",
+            "method",
+            columns,
+            rows,
+            frozenset(names),
+            (f"Honest probe, {options.splits} random splits, paired by seed, split and node.",),
+        )
+    ]
+
+
+ACCURACY_STUDIES = {
+    "classification": Study(_classification_cells, _classification_tables),
+    "arxiv": Study(_arxiv_cells, _arxiv_tables),
+    "ablation": Study(_ablation_cells, _ablation_tables),
+    "unify": Study(_unify_cells, _unify_tables),
+    "does-training-pay": Study(_pays_cells, _pays_tables, _pays_figures),
+    "compare": Study(_compare_cells, _compare_tables),
+}
+"""The studies of this module by name."""

@@ -1,0 +1,152 @@
+"""The studies: for each the cells that it computes, its tables and its figures.
+
+A study is data: a list of cells. Tables and figures are made from stored results alone, so they can
+be made at any time; a figure that has not been computed reads "not run".
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import make_folder
+from ugcl._utils.suggest import unknown
+from ugcl.data import load_graph
+from ugcl.methods import get_method
+from ugcl.study.accuracy_studies import ACCURACY_STUDIES
+from ugcl.study.cell import Cell
+from ugcl.study.entries import Options
+from ugcl.study.names import STUDIES, Backend
+from ugcl.study.runner import Progress, Results, merge, run_cells
+from ugcl.study.scope_studies import SCOPE_STUDIES
+from ugcl.study.table import Table
+
+logger = logging.getLogger(__name__)
+
+
+BY_NAME = {name: {**SCOPE_STUDIES, **ACCURACY_STUDIES}[name] for name in STUDIES if name != "all"}
+"""The studies by name."""
+
+
+def names_of(study: str) -> list[str]:
+    """Return the studies that a name stands for: "all" for all but compare."""
+    return [name for name in BY_NAME if name != "compare"] if study == "all" else [study]
+
+
+def cells_of(study: str, options: Options) -> list[Cell]:
+    """Return the cells of a study; those of "all" take turns, so that no table stays empty."""
+    queues = [BY_NAME[name].cells(options) for name in names_of(study)]
+    return list(_in_turn(queues))
+
+
+def _in_turn(queues: Sequence[Sequence[Cell]]) -> Iterator[Cell]:
+    for place in range(max(map(len, queues), default=0)):
+        yield from (queue[place] for queue in queues if place < len(queue))
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a study has made.
+
+    Attributes:
+        tables: its tables.
+        files: the files that were written.
+        left: cells that are not computed.
+    """
+
+    tables: list[Table]
+    files: list[Path]
+    left: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the tables and the names of the files."""
+        return {
+            "tables": [table.to_json() for table in self.tables],
+            "files": [path.name for path in self.files],
+            "cells_left": self.left,
+        }
+
+
+def run_study(
+    name: str,
+    out: Path,
+    options: Options | None = None,
+    *,
+    jobs: int = 1,
+    backend: Backend = "processes",
+    budget: float | None = None,
+    retry: bool = False,
+    device: str = "auto",
+    should_stop: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Made:
+    """Compute what is missing of a study, then write its tables and figures.
+
+    Args:
+        name: one of `ugcl.study.names.STUDIES`.
+        out: the folder: `cells.jsonl` has the results, which all studies share.
+        options: what to compute.
+        jobs: as for `run_cells`, like all others.
+        backend: where cells are computed.
+        budget: seconds after which no further cell is started.
+        retry: compute cells that failed before once more.
+        device: where workers compute.
+        should_stop: called before each cell; True ends the study.
+        on_progress: called after every cell.
+    """
+    options = options or Options()
+    if name not in STUDIES:
+        raise UGCLError(unknown("study", name, STUDIES))
+    for method in options.methods:
+        get_method(method)
+    for source in options.data:
+        load_graph(source, options.data_root)  # refuses what cannot be loaded
+    results = Results.open(out / "cells.jsonl", options.data_root)
+    cells = cells_of(name, options)
+    if not cells and name not in ("diagrams", "arxiv"):
+        raise UGCLError(
+            "none of the study's data sets is present: download them, pass their folder "
+            "(`data_root`), or name a graph (`data`)"
+        )
+    run_cells(
+        cells,
+        results,
+        jobs=jobs,
+        backend=backend,
+        budget=budget,
+        retry=retry,
+        device=device,
+        should_stop=should_stop,
+        on_progress=on_progress,
+    )
+    with suppress(OSError):
+        (out / "runs").rmdir()  # empty unless a cell failed or was stopped
+    left = sum(results.get(cell) is None for cell in merge(cells, results))
+    return write_study(name, out, options, results, left)
+
+
+def write_study(name: str, out: Path, options: Options, results: Results, left: int = 0) -> Made:
+    """Write the tables and figures of a study from its results."""
+    make_folder(out)
+    tables: list[Table] = []
+    files: list[Path] = []
+    plots = find_spec("matplotlib") is not None
+    for each in names_of(name):
+        found = BY_NAME[each].tables(options, results)
+        tables += found
+        for table in found:
+            files += table.write(out)
+        if plots:
+            from ugcl.study.figures import save
+
+            for title, figure in BY_NAME[each].figures(options, results).items():
+                files += save(figure, out, title)
+    if not plots:
+        logger.warning("figures need Matplotlib, which is not installed: pip install 'ugcl[plot]'")
+    return Made(tables, files, left)

@@ -1,0 +1,92 @@
+"""Cells: the units of a study that are computed, stored and found again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from ugcl.data import GraphFiles, load_graph
+from ugcl.methods import get_method, method_file
+from ugcl.runs.config import graph_name
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One task on one graph.
+
+    Attributes:
+        task: the name of the task, one of `ugcl.study.tasks.TASKS`.
+        graph: a data set's name, a path, or the files of a graph.
+        params: what the task is given, as JSON values. Results differ with it.
+        seed: the seed of the task.
+        scores: for "accuracy", the number of random splits by protocol (0: one split only).
+        readouts: for "accuracy", readout scopes that are scored besides the method's own.
+    """
+
+    task: str
+    graph: str | GraphFiles
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    scores: Mapping[str, int] = field(default_factory=dict)
+    readouts: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What progress messages call it."""
+        settings = self.params.get("settings", {})
+        parts = [
+            self.params["method"] if self.task == "accuracy" else self.task.replace("_", " "),
+            self.params.get("method", "") if self.task != "accuracy" else "",
+            graph_name(self.graph),
+            ", ".join(f"{name} {value}" for name, value in settings.items()),
+            f"seed {self.seed}" if self.task in ("accuracy", "compare") else "",
+        ]
+        return ", ".join(filter(None, parts))
+
+    def identity(self, data_root: str | None = None) -> dict[str, Any]:
+        """Return what the result depends on: it is computed again where any of this changes.
+
+        `scores` and `readouts` are not part of it: a stored result is used where it has them.
+        """
+        from ugcl.study.tasks import TASKS
+
+        identity = {
+            "task": self.task,
+            "task_version": TASKS[self.task].version,
+            "graph": graph_name(self.graph),
+            "fingerprint": _fingerprint(self.graph, data_root),
+            "seed": self.seed,
+            **self.params,
+        }
+        if "method" in self.params:
+            method = get_method(self.params["method"])
+            preset = method.preset(self.params.get("preset", "fast"))
+            identity |= {
+                "method": method.name,
+                "method_version": method.version,
+                "preset_values": preset.values(identity["graph"]),
+            }
+            if file := method_file(method):
+                identity["method_sha256"] = file.sha256
+        return identity
+
+
+def key_of(identity: Mapping[str, Any]) -> str:
+    """Return a short hash of what a result depends on."""
+    text = json.dumps(identity, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@cache
+def _fingerprint(graph: str | GraphFiles, data_root: str | None) -> str:
+    """Return a hash of edges, features, labels and the graph's own split."""
+    loaded = load_graph(graph, data_root)
+    parts = [loaded.fingerprint.encode()]
+    if loaded.labels is not None:
+        parts.append(loaded.labels.tobytes())
+    parts += [loaded.splits[part].tobytes() for part in sorted(loaded.splits)]
+    return hashlib.sha256(b"".join(parts)).hexdigest()

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ugcl import UGCLError
+from ugcl.methods import METHODS
+from ugcl.study import Options, Results
+from ugcl.study.catalogue import cells_of
+from ugcl.study.cell import Cell
+from ugcl.study.runner import Progress, merge, run_cells
+
+FAST = {"method": "dgi", "preset": "fast", "settings": {"hidden": 4, "epochs": 2}}
+
+
+def cells(graph: Path, count: int = 3) -> list[Cell]:
+    return [Cell("subsampling", str(graph), {"sizes": [10, 20]}, seed) for seed in range(count)]
+
+
+def test_cells_are_stored_and_not_computed_again(large_file: Path, tmp_path: Path) -> None:
+    results = Results.open(tmp_path / "cells.jsonl")
+    seen: list[Progress] = []
+    done = run_cells(cells(large_file), results, on_progress=seen.append)
+    assert (done.done, done.failed, done.total) == (3, 0, 3)
+    assert [progress.done for progress in seen] == [0, 1, 2, 3]
+    lines = (tmp_path / "cells.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) == 3
+    again = Results.open(tmp_path / "cells.jsonl")
+    assert run_cells(cells(large_file, 4), again).total == 1
+    assert again.result(cells(large_file)[1]) == json.loads(lines[1])["result"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_workers_give_the_same_results(large_file: Path, tmp_path: Path, jobs: int) -> None:
+    cell = Cell("accuracy", str(large_file), FAST, scores={"honest": 2})
+    one, other = (Results.open(tmp_path / name / "cells.jsonl") for name in "ab")
+    run_cells([cell, *cells(large_file, 2)], one, jobs=1)
+    run_cells([cell, *cells(large_file, 2)], other, jobs=jobs)
+    first, second = one.result(cell), other.result(cell)
+    assert first is not None
+    assert second is not None
+    for field in ("accuracy", "accuracy_by_split", "chosen"):
+        assert first["scores"]["honest"][field] == second["scores"]["honest"][field]
+    assert not (tmp_path / "a" / "runs" / one.key(cell)).exists()
+
+
+def test_an_error_is_recorded_and_the_study_goes_on(large_file: Path, tmp_path: Path) -> None:
+    bad = Cell("accuracy", str(large_file), FAST | {"settings": {"lr": 1e30, "epochs": 3}})
+    results = Results.open(tmp_path / "cells.jsonl")
+    done = run_cells([bad, *cells(large_file, 1)], results)
+    assert (done.done, done.failed) == (2, 1)
+    record = results.get(bad)
+    assert record is not None
+    assert record["error"].startswith("UGCLError: ")
+    assert results.result(bad) is None
+    assert run_cells([bad], Results.open(results.path)).total == 0
+    assert run_cells([bad], Results.open(results.path), retry=True).total == 1
+
+
+def test_a_cut_last_line_is_computed_again(large_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    run_cells(cells(large_file), Results.open(path))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    results = Results.open(path)
+    assert len(results.records) == 2
+    assert run_cells(cells(large_file), results).total == 1
+    assert len(Results.open(path).records) == 3
+    path.write_bytes(b"no JSON\n" + whole)
+    with pytest.raises(UGCLError, match="line 1, is not a result of a study"):
+        Results.open(path)
+
+
+def test_a_cell_depends_on_settings_data_and_versions(
+    large_file: Path, graph_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = Cell("accuracy", str(large_file), FAST, scores={"honest": 2})
+    results = Results(Path("unused"))
+    keys = {
+        results.key(other)
+        for other in (
+            cell,
+            replace(cell, seed=1),
+            replace(cell, graph=str(graph_file)),
+            replace(cell, params=FAST | {"settings": {"hidden": 5}}),
+            replace(cell, params=FAST | {"preset": "paper"}),
+            replace(cell, params=FAST | {"method": "grace"}),
+        )
+    }
+    assert len(keys) == 6
+    assert results.key(replace(cell, scores={}, readouts=(1,))) in keys
+    monkeypatch.setitem(METHODS, "dgi", replace(METHODS["dgi"], version=2))
+    assert results.key(replace(cell)) not in keys
+
+
+def test_one_training_serves_all_scores(large_file: Path, tmp_path: Path) -> None:
+    params = FAST | {"method": "ugcl", "settings": {"hidden": 4, "epochs": 2, "scope": 2}}
+    honest = Cell("accuracy", str(large_file), params, scores={"honest": 2}, readouts=(1,))
+    paper = Cell("accuracy", str(large_file), params, scores={"paper": 0}, readouts=(3,))
+    results = Results.open(tmp_path / "cells.jsonl")
+    (merged,) = merge([honest, paper], results)
+    assert merged.scores == {"honest": 2, "paper": 0}
+    assert merged.readouts == (1, 3)
+    run_cells([honest], results)
+    assert results.get(honest) is not None
+    assert results.get(paper) is None
+    assert run_cells([honest, paper], results).total == 1
+    found = results.result(paper)
+    assert found is not None
+    assert set(found["scores"]) == {"honest", "paper"}
+    assert set(found["readouts"]) == {"1", "3"}
+
+
+def test_a_budget_and_a_stop_end_a_study(large_file: Path, tmp_path: Path) -> None:
+    results = Results.open(tmp_path / "cells.jsonl")
+    assert run_cells(cells(large_file), results, budget=0.0).done == 0
+    assert run_cells(cells(large_file), results, should_stop=lambda: len(results.records) == 1).done
+
+
+def test_a_killed_study_continues(large_file: Path, tmp_path: Path) -> None:
+    """Kill the whole process group while workers compute; the results are those of one run."""
+    arguments = ["subsampling", "--data", str(large_file), "--seeds", "12", "--jobs", "2"]
+    command = [sys.executable, "-m", "ugcl", "study", *arguments, "--out"]
+    first = subprocess.Popen(
+        [*command, str(tmp_path / "a")], start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    path = tmp_path / "a" / "cells.jsonl"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (path.is_file() and path.stat().st_size):
+        time.sleep(0.02)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    subprocess.run([*command, str(tmp_path / "a")], check=True, capture_output=True, timeout=120)
+    killed = Results.open(path)
+    assert len(killed.records) == 12
+    options = Options(data=(str(large_file),), seeds=12)
+    whole = Results.open(tmp_path / "b" / "cells.jsonl")
+    run_cells(cells_of("subsampling", options), whole)
+    assert {key: record["result"] for key, record in killed.records.items()} == {
+        key: record["result"] for key, record in whole.records.items()
+    }
