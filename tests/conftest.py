@@ -7,6 +7,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import socket
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,25 @@ def _own_cache(
     (cache / "ugcl").mkdir()
     (cache / "ugcl/controls").symlink_to(_shared_controls)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+
+
+@pytest.fixture(scope="session")
+def _controls_of_short_probes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("short")
+
+
+@pytest.fixture
+def short_probes(monkeypatch: pytest.MonkeyPatch, _controls_of_short_probes: Path) -> None:
+    """Fewer steps and values of C for the probes of other harnesses, with their own cache."""
+    from ugcl.evaluation import PROTOCOLS
+    from ugcl.evaluation.harnesses import AdamProbe
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(_controls_of_short_probes))
+    monkeypatch.setattr("ugcl.evaluation.harnesses.ONE_VS_REST_C", (0.1, 10.0))
+    for name, rule in PROTOCOLS.items():
+        if isinstance(rule.probe, AdamProbe):
+            shorter = replace(rule, probe=replace(rule.probe, steps=100))
+            monkeypatch.setitem(PROTOCOLS, name, shorter)
 
 
 @pytest.fixture(autouse=True)

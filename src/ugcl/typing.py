@@ -59,8 +59,8 @@ Degree = Literal["average", "paper"]
 SplitKind = Literal["own", "per-class", "fraction"]
 """The graph's own split, 20 random nodes a class, or a random 10/10/80 %."""
 
-Protocol = Literal["honest", "paper"]
-"""Our probe, or the authors'."""
+Protocol = Literal["honest", "paper", "bgrl", "pygcl", "gca"]
+"""Our probe, the authors', or those of other published harnesses on their random splits."""
 
-Scoring = Literal["honest", "paper", "predictions"]
-"""How a run is scored: our probe, the authors' probe, or the predictions of a classifier."""
+Scoring = Literal["honest", "paper", "bgrl", "pygcl", "gca", "predictions"]
+"""How a run is scored: by a probe, or by the predictions of a classifier."""

@@ -249,3 +249,20 @@ def test_full_width_is_an_option_of_classes(
     assert json.loads(capsys.readouterr().out)["full_width"] is True
     assert ugcl("evaluate", tmp_path / "run", "--task", "clusters", "--full-width") == 2
     assert "--full-width belongs to --task classes" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("short_probes")
+def test_the_protocols_of_other_harnesses_are_accepted(
+    large_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_of(large_file, tmp_path / "run", "raw")
+    for protocol in ("bgrl", "pygcl", "gca"):
+        assert ugcl("evaluate", run.path, "--protocol", protocol, "--split", "own") == 2
+        printed = capsys.readouterr().err
+        assert f"'{protocol}' has its own random splits: leave out --split" in printed
+    assert ugcl("evaluate", run.path, "--protocol", "bgrl", "--split-seed", "3") == 0
+    assert "protocol 'bgrl', split 'random 20/0/80 %, split seed 3'" in capsys.readouterr().out
+    assert ugcl("evaluate", run.path, "--protocol", "bgrl", "--splits", "2", "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["protocol"] == "bgrl"
+    assert result["splits_kind"] == "random 20/0/80 %"

@@ -32,6 +32,24 @@ def test_random_splits_are_disjoint_and_cover_the_labelled_nodes(seed: int, kind
         assert split["train"].size == split["val"].size == 16
 
 
+def test_fractions_divide_one_permutation() -> None:
+    graph = make_graph(200, labels=np.arange(200) % 5 - 1, splits={})
+    usual, _ = split_of(graph, "fraction", 3)
+    swapped, name = split_of(graph, (0.1, 0.8), 3)
+    pooled, _ = split_of(graph, (0.2, 0.0), 3)
+    assert name == "random 10/80/10 %, split seed 3"
+    assert {part: nodes.size for part, nodes in swapped.items()} == {
+        "train": 16,
+        "val": 128,
+        "test": 16,
+    }
+    np.testing.assert_array_equal(swapped["train"], usual["train"])
+    assert np.isin(swapped["test"], usual["test"]).all()
+    np.testing.assert_array_equal(pooled["train"], pool_of(usual))
+    assert pooled["val"].size == 0
+    np.testing.assert_array_equal(pooled["test"], usual["test"])
+
+
 def test_seeds_differ() -> None:
     graph = make_graph(100)
     one, other = (split_of(graph, "fraction", seed)[0]["train"] for seed in (1, 2))

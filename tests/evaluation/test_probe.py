@@ -3,11 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 from sklearn.linear_model import LogisticRegression
 
-from ugcl import UGCLError
-from ugcl._utils.random import torch_generator
 from ugcl.evaluation import linear_probe
 from ugcl.evaluation.probe import TrainingSpan, row_scalings
 
@@ -90,32 +87,3 @@ def test_separable_classes_score_100_and_noise_scores_by_chance() -> None:
         assert linear_probe(perfect, labels, split, protocol).accuracy == 100
     noise = np.random.default_rng(5).normal(size=embeddings.shape)
     assert 15 < linear_probe(noise, labels, split).accuracy < 52
-
-
-def test_the_papers_probe_is_300_steps_of_adam_on_one_linear_layer() -> None:
-    embeddings, labels, split = problem()
-    layer = torch.nn.Linear(6, 3)
-    torch.nn.init.xavier_uniform_(layer.weight, generator=torch_generator("probe", 4))
-    torch.nn.init.zeros_(layer.bias)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=0.01, weight_decay=0.01)
-    inputs, targets = torch.from_numpy(embeddings), torch.from_numpy(labels)
-    for _ in range(300):
-        optimizer.zero_grad()
-        loss = torch.nn.CrossEntropyLoss()(layer(inputs[split["train"]]), targets[split["train"]])
-        loss.backward()
-        optimizer.step()
-    predicted = layer(inputs[split["test"]]).argmax(dim=1).numpy()
-    score = linear_probe(embeddings, labels, split, "paper", dataset="citeseer", seed=4)
-    assert score.accuracy == pytest.approx(100 * (predicted == labels[split["test"]]).mean())
-
-
-def test_refuses() -> None:
-    embeddings, labels, split = problem()
-    with pytest.raises(UGCLError, match="honest probe needs 'val' nodes"):
-        linear_probe(embeddings, labels, {k: v for k, v in split.items() if k != "val"})
-    with pytest.raises(UGCLError, match="no protocol called 'fair'"):
-        linear_probe(embeddings, labels, split, "fair")
-    with pytest.raises(UGCLError, match="all of one class"):
-        linear_probe(embeddings, np.zeros_like(labels), split)
-    without = {k: v for k, v in split.items() if k != "val"}
-    assert linear_probe(embeddings, labels, without, "paper").validation is None

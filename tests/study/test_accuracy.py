@@ -14,6 +14,7 @@ from ugcl.engine import Callback, TrainingState
 from ugcl.evaluation import CONTROLS
 from ugcl.study import Plan, Variant, accuracy_study
 from ugcl.study.summary import mean_and_deviation
+from ugcl.typing import Protocol
 
 TINY = Variant("fast", {"hidden": 8, "epochs": 3, "lr": 0.01})
 
@@ -53,6 +54,19 @@ def test_one_protocol_may_be_scored_first(graph_file: Path, tmp_path: Path) -> N
     assert both["rows"][0] == honest["rows"][0]
     with pytest.raises(UGCLError, match=r"^mlp is scored by its own predictions: leave out "):
         study(graph_file, tmp_path, method="mlp", protocol="honest")
+
+
+@pytest.mark.usefixtures("short_probes")
+@pytest.mark.parametrize("protocol", ["bgrl", "pygcl", "gca"])
+def test_protocols_of_other_harnesses_are_scored_where_they_are_named(
+    graph_file: Path, tmp_path: Path, protocol: Protocol
+) -> None:
+    make_graph(120).save(graph_file)
+    result = study(graph_file, tmp_path, seeds=1, splits=2, protocol=protocol)
+    (row,), (summary,) = result["rows"], result["summary"]
+    assert row["protocol"] == summary["protocol"] == protocol
+    assert row["splits_kind"].startswith("random ")
+    assert set(summary["differences"]) == set(CONTROLS)
 
 
 def test_a_study_resumes_without_training_again(

@@ -75,6 +75,7 @@ def _methods(name: str) -> tuple[str, ...]:
         "ablation": ("ugcl", "ugcl-mean"),
         "unify": ("dgi",),
         "does-training-pay": ("ugcl", "sign"),
+        "protocols": ("ugcl",),
         "compare": ("sign", "ugcl"),
     }.get(name, ())
 

@@ -40,7 +40,8 @@ Purpose = Literal[
     "masked features",  # masks and nodes, a criterion of n
     "masked walks",  # nodes and walks of a large graph, the same criterion
     "non-edges",
-    "probe",  # initial weights of the authors' probe
+    "probe",  # initial weights of probes that are trained by Adam
+    "probe halves",  # halves of the training nodes on which the probe of BGRL is tuned
     "pseudo-labels",  # clusters, a criterion of n
     "reliability",  # two halves of features and edges
     "reliability nodes",  # sampled ones, and their two halves

@@ -56,8 +56,9 @@ OF_TASKS = {
     "--protocol",
     type=click.Choice(get_args(Scoring)),
     help="classes: honest: a converged logistic regression, its choices made on validation nodes "
-    "(default); paper: the authors' probe; predictions: those of a method that learned from labels "
-    "(default for such)",
+    "(default); paper: the authors' probe; bgrl, pygcl, gca: the rules of these harnesses, on "
+    "their random splits; predictions: those of a method that learned from labels (default for "
+    "such)",
 )
 @option(
     "--splits",

@@ -57,7 +57,7 @@ def _scope(text: str) -> int | str:
 @option(
     "--protocol",
     type=click.Choice(get_args(Protocol)),
-    help="score by this probe only (default: by both)",
+    help="score by this protocol only (default: by honest and by paper)",
 )
 @option(
     "--against",

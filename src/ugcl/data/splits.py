@@ -16,13 +16,16 @@ from ugcl.typing import LabelArray, NodeIndices, SplitKind
 Split = dict[str, NodeIndices]
 """Sorted node indices of "train", "val" and "test"."""
 
+Fractions = tuple[float, float]
+"""Fractions of the labelled nodes for training and for validation; the others are test nodes."""
+
 PER_CLASS = 20
 NUM_VALIDATION = 500
 FRACTION = 0.1
 
 
 def split_of(
-    graph: Graph, kind: SplitKind | None = None, seed: int | None = None
+    graph: Graph, kind: SplitKind | Fractions | None = None, seed: int | None = None
 ) -> tuple[Split, str]:
     """Return the split for evaluating a graph, and its name.
 
@@ -31,9 +34,10 @@ def split_of(
     Args:
         graph: a graph with labels.
         kind: `own`, the split that comes with the graph; `per-class`, 20 training nodes per class
-            (at most half of it) and 500 validation nodes (at most half of the rest); or `fraction`,
-            10 % and 10 %. All other labelled nodes are test nodes. By default `own` if the graph
-            has a split and there is no seed, else `random_kind`.
+            (at most half of it) and 500 validation nodes (at most half of the rest); `fraction`,
+            10 % and 10 %; or other fractions, which divide the same permutation of the nodes. All
+            other labelled nodes are test nodes. By default `own` if the graph has a split and there
+            is no seed, else `random_kind`.
         seed: seed of a random split.
     """
     if graph.labels is None or graph.num_classes == 0:
@@ -43,7 +47,7 @@ def split_of(
         )
     if kind is None:
         kind = "own" if has_own_split(graph) and seed is None else random_kind(graph)
-    if kind not in get_args(SplitKind):
+    if not isinstance(kind, tuple) and kind not in get_args(SplitKind):
         raise UGCLError(unknown("kind of split", kind, get_args(SplitKind)))
     if kind == "own":
         if not has_own_split(graph):
@@ -51,9 +55,21 @@ def split_of(
         if seed is not None:
             raise UGCLError("the graph's own split takes no seed: leave out `split_seed`")
         return dict(graph.splits), "own"
-    sample = _per_class if kind == "per-class" else _fraction
     rng = numpy_generator("split", seed or 0)
-    return sample(graph.labels, rng), f"{kind}, split seed {seed or 0}"
+    if kind == "per-class":
+        split = _per_class(graph.labels, rng)
+    else:
+        fractions = kind if isinstance(kind, tuple) else (FRACTION, FRACTION)
+        split = _fractions(graph.labels, rng, fractions)
+    return split, f"{kind_name(kind)}, split seed {seed or 0}"
+
+
+def kind_name(kind: SplitKind | Fractions) -> str:
+    """Return the name of a kind of split; of fractions, for example random 20/0/80 %."""
+    if not isinstance(kind, tuple):
+        return kind
+    percent = [round(100 * fraction) for fraction in kind]
+    return f"random {percent[0]}/{percent[1]}/{100 - sum(percent)} %"
 
 
 def has_own_split(graph: Graph) -> bool:
@@ -110,10 +126,10 @@ def _per_class(labels: LabelArray, rng: np.random.Generator) -> Split:
     return _sorted(train, rest[:count], rest[count:])
 
 
-def _fraction(labels: LabelArray, rng: np.random.Generator) -> Split:
+def _fractions(labels: LabelArray, rng: np.random.Generator, fractions: Fractions) -> Split:
     shuffled = rng.permutation(np.flatnonzero(labels != UNLABELLED))
-    count = max(1, round(FRACTION * shuffled.size))
-    return _sorted(shuffled[:count], shuffled[count : 2 * count], shuffled[2 * count :])
+    sizes = [max(1, round(part * shuffled.size)) if part else 0 for part in fractions]
+    return _sorted(*np.split(shuffled, np.cumsum(sizes)))
 
 
 def _sorted(*parts: NodeIndices) -> Split:

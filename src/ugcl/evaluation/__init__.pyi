@@ -9,9 +9,11 @@ from .controls import FeatureControls as FeatureControls
 from .links import LinkEvaluation as LinkEvaluation
 from .links import evaluate_links as evaluate_links
 from .probe import Score as Score
-from .probe import check_split as check_split
-from .probe import linear_probe as linear_probe
 from .probe import predicted_score as predicted_score
+from .protocols import PROTOCOLS as PROTOCOLS
+from .protocols import Rule as Rule
+from .protocols import check_split as check_split
+from .protocols import linear_probe as linear_probe
 from .statistics import Estimate as Estimate
 from .statistics import Outcomes as Outcomes
 from .statistics import half_width as half_width

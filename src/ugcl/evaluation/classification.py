@@ -13,11 +13,12 @@ import numpy as np
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, split_of
-from ugcl.data.splits import Split, pool_of, random_kind, selection_split
+from ugcl.data.splits import Split, kind_name, pool_of, random_kind, selection_split
 from ugcl.evaluation.comparison import load_comparison
 from ugcl.evaluation.control_scores import feature_control_scores
 from ugcl.evaluation.controls import MAX_COLUMNS, FeatureControls
-from ugcl.evaluation.probe import Score, check_split, linear_probe
+from ugcl.evaluation.probe import Score
+from ugcl.evaluation.protocols import PROTOCOLS, check_split, is_protocol, linear_probe
 from ugcl.evaluation.scorers import Scorer, default_scoring, probe_score, run_scorer
 from ugcl.evaluation.statistics import Estimate, Outcomes
 from ugcl.graph import Graph
@@ -167,7 +168,8 @@ def evaluate_run(
     Args:
         run: the run.
         protocol: the probe, or "predictions"; by default "predictions" for supervised methods and
-            "honest" for all others.
+            "honest" for all others. The protocols of other harnesses have their own random splits
+            and are for embeddings that were learned without labels.
         split: the kind of split; by default the graph's own where it has one.
         split_seed: seed of a random split.
         splits: also score on this many random splits, with seeds from `split_seed` (or 0) on.
@@ -188,6 +190,10 @@ def evaluate_run(
             f"{run.config.method} learns without labels and predicts none: use the protocol "
             "'honest' or 'paper'"
         )
+    probe: Protocol = protocol if is_protocol(protocol) else "honest"
+    fractions = PROTOCOLS[probe].fractions
+    if fractions is not None:
+        _check_own_splits(probe, split, [run] if against is None else [run, against])
     comparison = load_comparison(
         run, against, graph=graph, labels=labels, data_root=data_root, device=device
     )
@@ -196,13 +202,12 @@ def evaluate_run(
     if split is None and split_seed is None and run.config.split:
         first, name = run.config.split_of(loaded), run.config.split_name
     else:
-        first, name = split_of(loaded, split, split_seed)
-    kind = split or random_kind(loaded)
+        first, name = split_of(loaded, fractions or split, split_seed)
+    kind = fractions or split or random_kind(loaded)
     seeds = range(split_seed or 0, (split_seed or 0) + (splits or 0))
     first = _without_pool(first, selection)
     random = [_without_pool(split_of(loaded, kind, seed)[0], selection) for seed in seeds]
 
-    probe: Protocol = "paper" if protocol == "paper" else "honest"
     supervised = run.config.split or (against is not None and against.config.split)
     _check_splits(loaded, selection, [first, *random], "honest" if supervised else probe)
 
@@ -218,7 +223,7 @@ def evaluate_run(
     scores = score_table([first])[0]
     many = None
     if random:
-        many = ManySplits.of(kind, loaded.num_nodes, random, score_table(random))
+        many = ManySplits.of(kind_name(kind), loaded.num_nodes, random, score_table(random))
     return Evaluation(
         default_scoring(run, protocol),
         name,
@@ -265,6 +270,21 @@ def honest_outcomes(embeddings: Embeddings, graph: Graph, splits: Sequence[Split
     )
 
 
+def _check_own_splits(protocol: Protocol, split: SplitKind | None, runs: Sequence[Run]) -> None:
+    """Refuse what does not go with a protocol that has its own random splits."""
+    if split is not None:
+        raise UGCLError(
+            f"the protocol '{protocol}' has its own random splits: leave out `split`; `split_seed` "
+            "and `splits` choose among them"
+        )
+    for run in runs:
+        if run.config.supervised:
+            raise UGCLError(
+                f"{run.config.method} learns from labels of its own split, and the protocol "
+                f"'{protocol}' has other splits: use 'predictions', 'honest' or 'paper'"
+            )
+
+
 def _without_pool(split: Split, selection: Split) -> Split:
     """Return the split without the test nodes that settings were chosen on."""
     test = np.setdiff1d(split["test"], pool_of(selection))
@@ -272,7 +292,7 @@ def _without_pool(split: Split, selection: Split) -> Split:
         raise UGCLError(
             "nearly all nodes are training or validation nodes of the split that settings are "
             "chosen on, and random splits have none left to test: leave out `split`, `split_seed` "
-            "and `splits`"
+            "and `splits`, and use the protocol 'honest' or 'paper'"
         )
     return split | {"test": test}
 

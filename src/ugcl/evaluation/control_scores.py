@@ -17,7 +17,9 @@ import numpy as np
 import ugcl._utils.linalg as linalg_module
 import ugcl._utils.random as random_module
 import ugcl.evaluation.controls as controls_module
+import ugcl.evaluation.harnesses as harnesses_module
 import ugcl.evaluation.probe as probe_module
+import ugcl.evaluation.protocols as protocols_module
 import ugcl.views.blocks as blocks_module
 import ugcl.views.directions as directions_module
 import ugcl.views.scaling as scaling_module
@@ -29,7 +31,8 @@ from ugcl.data import splits as splits_module
 from ugcl.data.cache import user_cache
 from ugcl.data.splits import Split, resplits
 from ugcl.evaluation.controls import FEATURE_CONTROLS, Candidate, FeatureControls
-from ugcl.evaluation.probe import Score, linear_probe
+from ugcl.evaluation.probe import Score
+from ugcl.evaluation.protocols import linear_probe
 from ugcl.typing import Protocol
 
 logger = logging.getLogger(__name__)
@@ -129,7 +132,8 @@ def _digest(*parts: Any) -> str:
 @cache
 def _code() -> str:
     modules = (
-        *(controls_module, probe_module, random_module, splits_module),
+        *(controls_module, probe_module, harnesses_module, protocols_module),
+        *(random_module, splits_module),
         *(blocks_module, directions_module, scaling_module, structure_module, linalg_module),
     )
     sources = [inspect.getsource(module) for module in modules]

@@ -1,8 +1,7 @@
-"""Linear probes: a linear classifier trained on fixed embeddings.
+"""The honest probe: a logistic regression on fixed embeddings, tuned on validation nodes.
 
-Two protocols. `honest` (the default) is a logistic regression run to convergence on centred inputs,
-with regularisation and row normalisation chosen on the validation nodes. `paper` is the authors'
-probe, for comparison with published results.
+It is run to convergence on centred inputs; regularisation and row normalisation are chosen on the
+validation nodes.
 """
 
 from __future__ import annotations
@@ -10,24 +9,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
-from torch import nn
 
-from ugcl._utils.errors import UGCLError
 from ugcl._utils.linalg import dense_rows
-from ugcl._utils.random import torch_generator
-from ugcl._utils.suggest import unknown
 from ugcl.data.splits import Split
-from ugcl.nn import Adam
-from ugcl.typing import Embeddings, LabelArray, NodeIndices, Protocol
+from ugcl.typing import Embeddings, LabelArray, NodeIndices
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -36,9 +29,6 @@ INVERSE_REGULARISATION = tuple(10.0**k for k in np.arange(-3, 5.5, 0.5))
 
 PATH_PATIENCE = 4
 """The path of C ends after this many values in a row below the best; larger C only cost time."""
-
-PAPER_WEIGHT_DECAY = {"citeseer": 0.01}
-"""Weight decay of the authors' probe by data set; 0 for all others."""
 
 NO_NODES: NodeIndices = np.empty(0, dtype=np.int64)
 
@@ -50,7 +40,7 @@ class Score:
     Attributes:
         accuracy: on the test nodes.
         validation: on the validation nodes; None where the split has none.
-        chosen: the hyperparameters that were chosen on the validation nodes.
+        chosen: the hyperparameters that the protocol chose.
         correct: for each test node, whether it was classified correctly.
     """
 
@@ -68,28 +58,10 @@ class Score:
         return cls(100 * float(test.mean()), on_validation, correct=test)
 
 
-def linear_probe(
-    embeddings: Embeddings,
-    labels: LabelArray,
-    split: Split,
-    protocol: Protocol = "honest",
-    *,
-    dataset: str = "",
-    seed: int = 0,
+def honest_probe(
+    embeddings: Embeddings, labels: LabelArray, split: Split, dataset: str = "", seed: int = 0
 ) -> Score:
-    """Train a linear classifier on the training nodes and score it on the test nodes.
-
-    Args:
-        embeddings: N x D, dense or SciPy sparse (never converted to dense as a whole).
-        labels: N classes.
-        split: node numbers of "train", "val" and "test".
-        protocol: which probe.
-        dataset: the data set's name; the authors' probe has a weight decay for CiteSeer only.
-        seed: initial weights of the authors' probe; the honest one has no randomness.
-    """
-    check_split(labels, split, protocol)
-    if protocol == "paper":
-        return _paper_probe(embeddings, labels, split, PAPER_WEIGHT_DECAY.get(dataset, 0.0), seed)
+    """Score the honest probe; it has no randomness, and no settings for single data sets."""
     probe = _fit_honest_probe(embeddings, labels, split)
     correct = probe.predict(split["test"]) == labels[split["test"]]
     return Score(100 * float(correct.mean()), probe.validation, probe.chosen, correct)
@@ -104,23 +76,6 @@ def predicted_score(predicted: LabelArray, labels: LabelArray, split: Split) -> 
 def validation_accuracy(embeddings: Embeddings, labels: LabelArray, split: Split) -> float:
     """Return the honest probe's accuracy on the validation nodes, in percent, for selection."""
     return _fit_honest_probe(embeddings, labels, split).validation
-
-
-def check_split(labels: LabelArray, split: Split, protocol: Protocol) -> None:
-    """Refuse an unknown protocol and a split that lacks nodes or classes for it."""
-    if protocol not in get_args(Protocol):
-        raise UGCLError(unknown("protocol", protocol, get_args(Protocol)))
-    for part in ("train", "test") if protocol == "paper" else ("train", "val", "test"):
-        if part not in split or split[part].size == 0:
-            raise UGCLError(
-                f"the {protocol} probe needs '{part}' nodes, but the split has none: use another "
-                "split (`split`, `split_seed`) or, without validation nodes, the protocol 'paper'"
-            )
-    if np.unique(labels[split["train"]]).size < 2:
-        raise UGCLError(
-            "the training nodes are all of one class: label more nodes, or use another split "
-            "(`split`, `split_seed`)"
-        )
 
 
 class TrainingSpan:
@@ -213,31 +168,3 @@ def _copy_fitted(probe: LogisticRegression) -> LogisticRegression:
     copy.classes_ = probe.classes_
     copy.coef_, copy.intercept_ = probe.coef_.copy(), probe.intercept_.copy()
     return copy
-
-
-def _paper_probe(
-    embeddings: Embeddings, labels: LabelArray, split: Split, weight_decay: float, seed: int
-) -> Score:
-    """One linear layer, Adam at 0.01, 300 steps, cross-entropy; no validation nodes are used."""
-
-    def inputs(nodes: NodeIndices) -> torch.Tensor:
-        return torch.from_numpy(dense_rows(embeddings[nodes]).astype(np.float32))
-
-    generator = torch_generator("probe", seed)
-    train, targets = inputs(split["train"]), torch.from_numpy(labels[split["train"]].copy())
-    weight = torch.empty(int(labels.max()) + 1, train.shape[1], requires_grad=True)
-    nn.init.xavier_uniform_(weight, generator=generator)
-    bias = torch.zeros(weight.shape[0], requires_grad=True)
-    optimizer = Adam([weight, bias], lr=1e-2, weight_decay=weight_decay)
-    for _ in range(300):
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(train @ weight.T + bias, targets)
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-
-    def correct(nodes: NodeIndices) -> BoolArray:
-        with torch.no_grad():
-            predicted = (inputs(nodes) @ weight.T + bias).argmax(dim=1).numpy()
-        return np.asarray(predicted == labels[nodes])
-
-    return Score.of(correct(split["test"]), correct(split.get("val", NO_NODES)))

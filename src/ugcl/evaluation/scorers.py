@@ -11,7 +11,8 @@ import numpy as np
 
 from ugcl.data.splits import Split
 from ugcl.engine import Fitted, fit
-from ugcl.evaluation.probe import Score, linear_probe, predicted_score
+from ugcl.evaluation.probe import Score, predicted_score
+from ugcl.evaluation.protocols import linear_probe
 from ugcl.graph import Graph
 from ugcl.runs import Run
 from ugcl.typing import Embeddings, Protocol, Scoring
@@ -63,6 +64,6 @@ def _retrain(run: Run, graph: Graph, device: str) -> Fitted:
 def probe_score(
     embeddings: Embeddings, graph: Graph, protocol: Protocol, seed: int, split: Split
 ) -> Score:
-    """Return the score of a probe on a split; `seed` is used by the authors' probe."""
+    """Return the score of a probe on a split; `seed` is that of a probe trained by Adam."""
     assert graph.labels is not None
     return linear_probe(embeddings, graph.labels, split, protocol, dataset=graph.name, seed=seed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl.evaluation import CONTROLS
+from ugcl.evaluation.protocols import PROTOCOLS
 from ugcl.methods import METHODS, get_method
 from ugcl.study.cell import Cell
 from ugcl.study.entries import (
@@ -82,10 +83,13 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
     columns = [shown(source) for source in sources]
     by_graph = list(zip(*grid.values(), strict=True))
 
-    def controls(field: str) -> list[tuple[str, list[Entry]]]:
+    def controls(field: str, protocol: str) -> list[tuple[str, list[Entry]]]:
         names = [name for name in CONTROLS if name != "untrained"]
         return [
-            (f"control: {name}", [_control(results, groups, name, field) for groups in by_graph])
+            (
+                f"control: {name}",
+                [_control(results, groups, name, field, protocol) for groups in by_graph],
+            )
             for name in names
         ]
 
@@ -110,7 +114,7 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
             "Table I: accuracy on one split, by the authors' probe (in parentheses as published)",
             "method",
             columns,
-            [*first, *controls("controls")],
+            [*first, *controls("controls", "paper")],
             learned,
             (
                 f"Preset `{options.preset}`; mean ± deviation over seeds. The public split, or a "
@@ -124,7 +128,7 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
             "Accuracy over random splits, by the honest probe",
             "method",
             columns,
-            [*many, *controls("controls_mean")],
+            [*many, *controls("controls_mean", "honest")],
             learned,
             (
                 f"{options.splits} random splits; {SUPERVISED_SPLITS} for methods that learn from "
@@ -195,9 +199,14 @@ def _field(name: str) -> Callable[[dict[str, Any]], float | None]:
     return value
 
 
-def _control(results: Results, groups: Sequence[Sequence[Cell]], name: str, field: str) -> Entry:
+def _control(
+    results: Results,
+    groups: Sequence[Sequence[Cell]],
+    name: str,
+    field: str,
+    protocol: str,
+) -> Entry:
     """Return the score of a control, which every record of the graph has."""
-    protocol = "honest" if field == "controls_mean" else "paper"
     for cells in groups:
         for cell in cells:
             result = results.result(cell)
@@ -366,6 +375,63 @@ def _pays_figures(options: Options, results: Results) -> dict[str, Figure]:
     return {"does-training-pay": figures.plot_gains(gains, names)}
 
 
+# protocols
+
+
+PROTOCOL_DATA = ("amazon-computers", "amazon-photo")
+
+
+def _protocol_cells(options: Options) -> list[Cell]:
+    return by_seed(
+        [
+            _all_protocols(options, source, method)
+            for method in options.names(("ugcl", "bgrl", "grace"))
+            for source in loadable(options, PROTOCOL_DATA)
+        ]
+    )
+
+
+def _all_protocols(options: Options, source: Source, method: str) -> list[Cell]:
+    scores = {str(name): options.splits for name in PROTOCOLS}
+    return accuracy_cells(options, source, method, scores=scores)
+
+
+def _by_protocol(protocol: str) -> Callable[[dict[str, Any]], float | None]:
+    return lambda result: result["scores"].get(protocol, {}).get("accuracy_mean")
+
+
+def _protocol_tables(options: Options, results: Results) -> list[Table]:
+    methods, tables = options.names(("ugcl", "bgrl", "grace")), []
+    for source in options.sources(PROTOCOL_DATA):
+        grid = {method: _all_protocols(options, source, method) for method in methods}
+        rows: list[Row] = [
+            (method, [entry(results, cells, _by_protocol(name)) for name in PROTOCOLS])
+            for method, cells in grid.items()
+        ]
+        for control in CONTROLS:
+            if control != "untrained":
+                entries = [
+                    _control(results, list(grid.values()), control, "controls_mean", name)
+                    for name in PROTOCOLS
+                ]
+                rows.append((f"control: {control}", entries))
+        tables.append(
+            Table(
+                f"protocols-{shown(source)}",
+                f"Accuracy on {shown(source)} under the protocols of published harnesses",
+                "method",
+                list(PROTOCOLS),
+                rows,
+                frozenset(name for name, _ in rows),
+                (
+                    f"{options.splits} random splits of each protocol's own kind. The honest probe "
+                    "chooses the settings of the controls.",
+                ),
+            )
+        )
+    return tables
+
+
 # methods against methods
 
 
@@ -416,6 +482,7 @@ ACCURACY_STUDIES = {
     "ablation": Study(_ablation_cells, _ablation_tables),
     "unify": Study(_unify_cells, _unify_tables),
     "does-training-pay": Study(_pays_cells, _pays_tables, _pays_figures),
+    "protocols": Study(_protocol_cells, _protocol_tables),
     "compare": Study(_compare_cells, _compare_tables),
 }
 """The studies of this module by name."""

@@ -21,6 +21,7 @@ STUDIES = {
     "diagrams": "Figures 1 to 4, drawn.",
     "unify": "Contrastive methods with tuned contextual scopes.",
     "does-training-pay": "Gain of every method over the best control.",
+    "protocols": "Accuracy under the evaluation protocols of other papers.",
     "compare": "Methods against the first one, paired by seed, split and node.",
     "all": "All of these but compare.",
 }

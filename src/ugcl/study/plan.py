@@ -28,7 +28,7 @@ class Plan:
         variants: presets, with settings that differ from them.
         seeds: number of training seeds, from 0.
         splits: number of random splits that each run is scored on.
-        protocol: the only probe that scores the runs; None for both.
+        protocol: the only protocol that scores the runs; None for `honest` and `paper`.
         command: the command line that makes the result, recorded in it.
         data_root: the folder of raw data sets.
         device: where to compute.

@@ -18,7 +18,7 @@ from ugcl._utils.random import numpy_generator, torch_generator
 from ugcl.data import load_graph, split_of
 from ugcl.evaluation import evaluate_run
 from ugcl.evaluation.classification import honest_outcomes, random_splits
-from ugcl.evaluation.probe import linear_probe
+from ugcl.evaluation.protocols import linear_probe
 from ugcl.graph import Graph
 from ugcl.runs import Run, open_run, prepare, train_run
 from ugcl.scope import (
