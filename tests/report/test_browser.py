@@ -17,9 +17,11 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from ugcl.report import gather, write_page
+from ugcl.study import write_leaderboard
 
 ARTEFACTS = Path(__file__).parents[2] / "build/report"
 """Screenshots are kept here, to be looked at."""
@@ -268,3 +270,49 @@ def test_a_hundred_thousand_points_are_drawn_in_a_moment(
         requestAnimationFrame(step);"""
     )
     assert taken < 500  # milliseconds a frame, without a graphics card and on a busy machine
+
+
+def test_the_leaderboard_sorts_and_filters(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    def record(method: str, graph: str, accuracy: float) -> dict[str, object]:
+        difference = {
+            "mean": accuracy - 80,
+            **{"error_splits": 0.1, "error_nodes": 0.2, "by_split": [0.0, 0.1]},
+        }
+        score = {
+            **{"accuracy": accuracy, "accuracy_mean": accuracy, "splits": 2},
+            **{"controls_mean": {"raw": 80.0}, "differences": {"raw": difference}},
+        }
+        result = {"scores": {"honest": score}, "training_seconds": accuracy / 10}
+        return {
+            **{"key": f"{method}-{graph}", "task": "accuracy", "method": method, "graph": graph},
+            **{"preset": "fast", "settings": {}, "result": result},
+        }
+
+    cells = tmp_path / "cells.jsonl"
+    records = [record("a", "cora", 81.0), record("b", "cora", 100.0), record("c", "pubmed", 79.0)]
+    cells.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+    write_leaderboard([cells], tmp_path / "board.html")
+    browser.get((tmp_path / "board.html").as_uri())
+
+    def shown() -> list[str]:
+        rows = browser.find_elements(By.CSS_SELECTOR, "tbody tr")
+        return [row.find_elements(By.TAG_NAME, "td")[0].text for row in rows if row.is_displayed()]
+
+    def head(title: str) -> WebElement:
+        heads = browser.find_elements(By.CSS_SELECTOR, "thead th")
+        return next(head for head in heads if head.text.split(" ▲")[0].split(" ▼")[0] == title)
+
+    assert shown() == ["b", "a", "c"]
+    assert head("gain").get_attribute("aria-sort") == "descending"
+    head("accuracy").find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    assert shown() == ["b", "a", "c"]  # as numbers: 100 is the largest
+    head("accuracy").find_element(By.TAG_NAME, "button").click()
+    assert shown() == ["c", "a", "b"]
+    head("method").find_element(By.TAG_NAME, "button").click()
+    assert shown() == ["a", "b", "c"]
+    Select(
+        browser.find_element(By.CSS_SELECTOR, "[data-filter='data set']")
+    ).select_by_visible_text("cora")
+    assert shown() == ["a", "b"]
+    assert browser.find_element(By.ID, "count").text == "2 of 3 rows"
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []  # type: ignore[no-untyped-call]

@@ -36,7 +36,10 @@ class StudyGroup(Group):
 
 study = StudyGroup(
     "study",
-    lazy={"run": "ugcl.cli.study_run:run"},
+    lazy={
+        "run": "ugcl.cli.study_run:run",
+        "leaderboard": "ugcl.cli.leaderboard:leaderboard",
+    },
     help="Make the tables and figures of the paper, and compare methods.",
     examples=(
         "ugcl study classification --data citeseer --methods ugcl,dgi --seeds 2 --out study",

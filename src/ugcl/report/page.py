@@ -27,6 +27,12 @@ def write_page(report: ReportData, path: Path) -> None:
     write_text(path, page(report))
 
 
+def render_asset(name: str, path: Path, **values: Any) -> None:
+    """Write a page from a template of this package, with its style; all data are escaped."""
+    template = Environment(autoescape=True, trim_blocks=True).from_string(_asset(name))
+    write_text(path, template.render(css=_asset("page.css"), **values))
+
+
 def page(report: ReportData) -> str:
     """Return the HTML; the template escapes all data."""
     template = Environment(autoescape=True, trim_blocks=True).from_string(_asset("page.html"))

@@ -3,6 +3,8 @@ from .catalogue import Made as Made
 from .catalogue import run_study as run_study
 from .catalogue import write_study as write_study
 from .entries import Options as Options
+from .leaderboard import leaderboard_rows as leaderboard_rows
+from .leaderboard import write_leaderboard as write_leaderboard
 from .paired import paired_study as paired_study
 from .plan import Plan as Plan
 from .published import published_accuracy as published_accuracy

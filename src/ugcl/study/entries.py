@@ -175,14 +175,14 @@ def many_splits(result: dict[str, Any]) -> float | None:
 
 
 def gain(results: Results, cells: Sequence[Cell]) -> dict[str, Any] | None:
-    """Return the gain over the best control with its interval, over the cells' seeds."""
-    rows = [
-        row
-        for cell in cells
-        if (result := results.result(cell))
-        and (row := result["scores"].get("honest") or result["scores"].get("predictions"))
-        and row.get("differences")
-    ]
+    """Return the gain over the best control by the honest probe, over the cells' seeds."""
+    found = [result["scores"] for cell in cells if (result := results.result(cell))]
+    return best_control_gain([row for scores in found if (row := scores.get("honest"))])
+
+
+def best_control_gain(scores: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the gain over the best control with its interval, from the scores of each seed."""
+    rows = [row for row in scores if row.get("differences")]
     if not rows:
         return None
     means = {
