@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from filelock import FileLock
 
 from ugcl import UGCLError
 from ugcl.cli import main
@@ -58,6 +59,12 @@ def test_a_tiny_version_of_each_study(
         assert {f"{table.name}.{end}" for end in ("csv", "json", "md", "tex")} <= {
             path.name for path in made.files
         }
+        assert (
+            (tmp_path / f"{table.name}.tex")
+            .read_text("utf-8")
+            .partition("\\bottomrule")[0]
+            .isascii()
+        )
         texts = [cell for row in table.texts() for cell in row]
         assert "not run" not in " ".join(texts)
     for figure in FIGURES.get(name, []):
@@ -140,6 +147,43 @@ def test_mistakes_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "name at least two" in message("compare", "--methods", "ugcl", "--data", "citeseer")
     with pytest.raises(UGCLError, match="there is no study called"):
         run_study("nothing", tmp_path)
+
+
+def test_studies_of_one_folder_share_their_cells(
+    large_file: Path, tmp_path: Path, tiny: None
+) -> None:
+    options = Options(data=(str(large_file),), methods=("ugcl",), seeds=1, splits=2)
+    for name in ("classification", "protocols", "does-training-pay"):
+        assert run_study(name, tmp_path, options).left == 0
+    before = (tmp_path / "cells.jsonl").read_bytes()
+    for name in ("classification", "protocols", "does-training-pay"):
+        made = run_study(name, tmp_path, options)
+        assert (made.left, made.failed) == (0, 0)
+        assert all(table.has_figures for table in made.tables)
+    assert (tmp_path / "cells.jsonl").read_bytes() == before
+
+
+def test_a_preset_must_be_known() -> None:
+    with pytest.raises(UGCLError, match="there is no preset called 'autors'"):
+        accuracy_cells(Options(preset="autors"), "citeseer", "ugcl")
+    (only,) = accuracy_cells(Options(preset="paper", seeds=1), "citeseer", "multiscope")
+    assert only.params["preset"] == "fast"
+
+
+def test_graphs_of_one_name_and_a_folder_in_use_are_refused(
+    large_file: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other" / large_file.name
+    other.parent.mkdir()
+    other.write_bytes(large_file.read_bytes())
+    options = Options(data=(str(large_file), str(other)))
+    with pytest.raises(UGCLError, match=r"two graphs are called large\.npz"):
+        run_study("datasets", tmp_path, options)
+    with (
+        FileLock(tmp_path / ".lock"),
+        pytest.raises(UGCLError, match="another study computes into"),
+    ):
+        run_study("datasets", tmp_path, Options(data=("citeseer",)))
 
 
 def test_missing_data_sets_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,6 @@ from ugcl import UGCLError
 from ugcl.cli import main
 from ugcl.study import Options, Results, leaderboard_rows, run_study, write_leaderboard
 
-RESULTS = Path(__file__).parents[2] / "results" / "cells.jsonl"
-
 
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -24,7 +22,7 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_row_summarises_the_records_of_a_method(cells: Path) -> None:
     records = list(Results.open(cells).records.values())
-    rows = leaderboard_rows([*records, {"task": "decay", "result": {}}])
+    rows = leaderboard_rows([*records, {"key": "x", "task": "decay", "result": {}}])
     assert {(row["method"], row["protocol"]) for row in rows} == {
         (method, protocol) for method in ("raw", "smooth") for protocol in ("honest", "paper")
     }
@@ -44,6 +42,15 @@ def test_a_row_summarises_the_records_of_a_method(cells: Path) -> None:
         assert row["gain"]["mean"] == pytest.approx(
             fmean(s["accuracy_mean"] for s in scores) - max(means.values()), abs=0.02
         )
+
+
+def test_only_the_newest_version_counts(cells: Path) -> None:
+    records = list(Results.open(cells).records.values())
+    old = [
+        {**record, "key": f"old {record['key']}", "method_version": 0, "seed": 7}
+        for record in records
+    ]
+    assert leaderboard_rows([*old, *records, *records]) == leaderboard_rows(records)
 
 
 def test_the_page_has_all_rows_and_escapes_them(cells: Path, tmp_path: Path) -> None:

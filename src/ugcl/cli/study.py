@@ -153,9 +153,8 @@ def _run(
         full=full,
         data_root=data_root,
     )
-    with StopOnSignal(
-        "stopping after the running cells; press Ctrl-C again to stop at once"
-    ) as stop:
+    message = "stopping after the running cells; press Ctrl-C again to stop at once"
+    with StopOnSignal(message) as stop, _Lines() as lines:
         made = studies.run_study(
             name,
             Path(out),
@@ -166,7 +165,7 @@ def _run(
             retry=retry,
             device=device or "auto",
             should_stop=stop,
-            on_progress=_Lines(),
+            on_progress=lines,
         )
         stopped = stop() and made.left > 0
 
@@ -178,6 +177,8 @@ def _run(
                 print(note)
         print(f"\n{len(made.files)} files in {out}")
 
+    if made.failed:
+        say(f"{made.failed:,} cells failed; --retry computes them again")
     if made.left:
         say(f"{made.left:,} cells are not computed; the same command continues")
     return Result(made.to_json(), show, INTERRUPTED if stopped else 0)
@@ -193,6 +194,13 @@ class _Lines:
 
     def __init__(self) -> None:
         self.bar: Any = None
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
 
     def __call__(self, progress: Progress) -> None:
         if not progress.total:
@@ -216,8 +224,6 @@ class _Lines:
             self.bar.start()
         text = f"{progress.name or 'cells'}{_left(progress)}"
         self.bar.update(self.task, completed=progress.done, description=text)
-        if progress.done == progress.total:
-            self.bar.stop()
 
 
 def _left(progress: Progress) -> str:

@@ -1,7 +1,6 @@
 from .accuracy import accuracy_study as accuracy_study
 from .catalogue import Made as Made
 from .catalogue import run_study as run_study
-from .catalogue import write_study as write_study
 from .entries import Options as Options
 from .leaderboard import leaderboard_rows as leaderboard_rows
 from .leaderboard import write_leaderboard as write_leaderboard

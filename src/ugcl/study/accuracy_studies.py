@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ugcl._utils.errors import UGCLError
@@ -23,11 +23,11 @@ from ugcl.study.entries import (
     by_graph,
     by_seed,
     entry,
-    failure,
     gain,
     interval_entry,
     loadable,
     many_splits,
+    missing,
     one_split,
     shown,
 )
@@ -81,14 +81,14 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
     sources = options.sources(PAPER_DATA)
     grid = _grid(options, options.names(_all_methods()), sources)
     columns = [shown(source) for source in sources]
-    by_graph = list(zip(*grid.values(), strict=True))
+    groups_of = list(zip(*grid.values(), strict=True))
 
     def controls(field: str, protocol: str) -> list[tuple[str, list[Entry]]]:
         names = [name for name in CONTROLS if name != "untrained"]
         return [
             (
                 f"control: {name}",
-                [_control(results, groups, name, field, protocol) for groups in by_graph],
+                [_control(results, groups, name, field, protocol) for groups in groups_of],
             )
             for name in names
         ]
@@ -117,10 +117,10 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
             [*first, *controls("controls", "paper")],
             learned,
             (
-                f"Preset `{options.preset}`; mean ± deviation over seeds. The public split, or a "
-                "random 10/10/80 % split. mlp, gcn, gat and sgc learn from labels and are scored "
-                "by their predictions. † differs from the published mean by more than two "
-                "deviations.",
+                f"Preset `{options.preset}`, or the only one of a method; mean ± deviation over "
+                "seeds. The public split, or a random 10/10/80 % split. mlp, gcn, gat and sgc "
+                "learn from labels and are scored by their predictions. † differs from the "
+                "published mean by more than two deviations.",
             ),
         ),
         Table(
@@ -139,7 +139,8 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
 
 
 def _arxiv_sources(options: Options) -> list[Source]:
-    return loadable(replace(options, data=_other_data(options)), (ARXIV,))
+    other = _other_data(options)
+    return list(other) if options.data else loadable(options, (ARXIV,))
 
 
 def _other_data(options: Options) -> tuple[Source, ...]:
@@ -211,7 +212,7 @@ def _control(
         for cell in cells:
             result = results.result(cell)
             scores = {} if result is None else result["scores"].get(protocol, {}).get(field, {})
-            if name in scores and name != "untrained":
+            if name in scores:
                 return Entry(scores[name])
     return Entry(None)
 
@@ -263,6 +264,9 @@ UNIFIED = ("ugcl", "grace", "dgi", "bgrl", "gca", "mvgrl", "gmi")
 
 
 def _unify_cells(options: Options) -> list[Cell]:
+    for name in options.methods:
+        if "readout_scope" not in get_method(name).params:
+            raise UGCLError(f"{name} has no scope to tune: leave it out of `methods`")
     methods = [
         name for name in options.names(UNIFIED) if "readout_scope" in get_method(name).params
     ]
@@ -288,7 +292,7 @@ def _unify_tables(options: Options, results: Results) -> list[Table]:
     rows: list[Row] = []
     cells = _unify_cells(options)
     for cell in cells:
-        note = failure(results.get(cell))
+        note = missing(results, [cell])
         result = results.result(cell) or {}
         entries: list[Entry | str] = [_pair(result.get("accuracy"), note)]
         for part in ("training", "readout"):
@@ -333,36 +337,47 @@ def _pays_cells(options: Options) -> list[Cell]:
 
 def _gains(options: Options, results: Results) -> dict[str, list[dict[str, Any] | None]]:
     grid = _grid(options, _unsupervised(options), options.sources(PAPER_DATA))
-    return {
-        method: [gain(results, cells) if cells else None for cells in groups]
-        for method, groups in grid.items()
-    }
+    return {method: [gain(results, cells) for cells in groups] for method, groups in grid.items()}
 
 
 def _pays_tables(options: Options, results: Results) -> list[Table]:
-    gains = _gains(options, results)
-    best = [
-        next((row[i] for row in gains.values() if row[i] is not None), None)
-        for i in range(len(options.sources(PAPER_DATA)))
+    sources = options.sources(PAPER_DATA)
+    grid = _grid(options, _unsupervised(options), sources)
+    rows: list[Row] = [
+        (
+            method,
+            [interval_entry(gain(results, cells), missing(results, cells)) for cells in groups],
+        )
+        for method, groups in grid.items()
     ]
-    control = [
-        "-" if found is None else f"{found['control_mean']:.1f} ({found['control']})"
-        for found in best
-    ]
-    rows = [(method, [interval_entry(found) for found in row]) for method, row in gains.items()]
+    controls = [_best_control(results, groups) for groups in zip(*grid.values(), strict=True)]
     return [
         Table(
             "does-training-pay",
             "Gain of each method over the best control, points of accuracy, 95 % intervals",
             "method",
-            [shown(source) for source in options.sources(PAPER_DATA)],
-            [("best control", control), *rows],
+            [shown(source) for source in sources],
+            [("best control without an encoder", controls), *rows],
             notes=(
-                f"Honest probe, {options.splits} random splits, paired by node; the best of the "
-                "six controls of each method and graph.",
+                f"Honest probe, {options.splits} random splits, paired by node. The best control "
+                "is the best of six for each method and graph; one of them is the method's own "
+                "encoder before training, which the first row leaves out.",
             ),
         )
     ]
+
+
+def _best_control(results: Results, groups: Sequence[Sequence[Cell]]) -> Entry | str:
+    names = [name for name in CONTROLS if name != "untrained"]
+    scores = {
+        name: found.mean
+        for name in names
+        if (found := _control(results, groups, name, "controls_mean", "honest")).mean is not None
+    }
+    if not scores:
+        return Entry(None)
+    best = max(scores, key=lambda name: scores[name])
+    return f"{scores[best]:.1f} ({best})"
 
 
 def _pays_figures(options: Options, results: Results) -> dict[str, Figure]:
@@ -385,10 +400,25 @@ def _protocol_cells(options: Options) -> list[Cell]:
     return by_seed(
         [
             _all_protocols(options, source, method)
-            for method in options.names(("ugcl", "bgrl", "grace"))
+            for method in _protocol_methods(options)
             for source in loadable(options, PROTOCOL_DATA)
         ]
     )
+
+
+def _protocol_methods(options: Options) -> list[str]:
+    names = options.names(("ugcl", "bgrl", "grace"))
+    for name in names:
+        _require_embeddings(name)
+    return names
+
+
+def _require_embeddings(method: str) -> None:
+    if get_method(method).supervised:
+        raise UGCLError(
+            f"this study probes embeddings, but {method} learns from labels: leave it out of "
+            "`methods`"
+        )
 
 
 def _all_protocols(options: Options, source: Source, method: str) -> list[Cell]:
@@ -401,7 +431,7 @@ def _by_protocol(protocol: str) -> Callable[[dict[str, Any]], float | None]:
 
 
 def _protocol_tables(options: Options, results: Results) -> list[Table]:
-    methods, tables = options.names(("ugcl", "bgrl", "grace")), []
+    methods, tables = _protocol_methods(options), []
     for source in options.sources(PROTOCOL_DATA):
         grid = {method: _all_protocols(options, source, method) for method in methods}
         rows: list[Row] = [
@@ -417,12 +447,12 @@ def _protocol_tables(options: Options, results: Results) -> list[Table]:
                 rows.append((f"control: {control}", entries))
         tables.append(
             Table(
-                f"protocols-{shown(source)}",
+                f"protocols-{Path(shown(source)).stem}",
                 f"Accuracy on {shown(source)} under the protocols of published harnesses",
                 "method",
                 list(PROTOCOLS),
                 rows,
-                frozenset(name for name, _ in rows),
+                frozenset(methods),
                 (
                     f"{options.splits} random splits of each protocol's own kind. The honest probe "
                     "chooses the settings of the controls.",
@@ -439,6 +469,8 @@ def _compare_cells(options: Options) -> list[Cell]:
     names = options.names(("ugcl", "multiscope"))
     if len(names) < 2:
         raise UGCLError(f"there is one method, {names[0]}: name at least two in `methods`")
+    for name in names:
+        _require_embeddings(name)
     params = {"methods": names, "preset": options.preset, "splits": options.splits}
     return [
         Cell("compare", source, params, seed)
@@ -462,7 +494,9 @@ def _compare_tables(options: Options, results: Results) -> list[Table]:
         for number, (_, entries) in enumerate(rows):
             entries.append(entry(results, cells, _accuracy_of(number)))
             gains = [result["gains"][number] for result in found] if number else []
-            entries.append(interval_entry(combined_difference(gains)) if gains else "-")
+            note = missing(results, cells)
+            gain = combined_difference(gains) if gains else None
+            entries.append(interval_entry(gain, note) if number else "-")
     return [
         Table(
             "compare",

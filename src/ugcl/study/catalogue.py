@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,9 +21,9 @@ from ugcl.data import load_graph
 from ugcl.methods import get_method
 from ugcl.study.accuracy_studies import ACCURACY_STUDIES
 from ugcl.study.cell import Cell
-from ugcl.study.entries import Options
+from ugcl.study.entries import Options, shown
 from ugcl.study.names import STUDIES, Backend
-from ugcl.study.runner import Progress, Results, merge, run_cells
+from ugcl.study.runner import Progress, Results, run_cells
 from ugcl.study.scope_studies import SCOPE_STUDIES
 from ugcl.study.table import Table
 
@@ -58,11 +58,13 @@ class Made:
         tables: its tables.
         files: the files that were written.
         left: cells that are not computed.
+        failed: cells that ended with an error.
     """
 
     tables: list[Table]
     files: list[Path]
     left: int
+    failed: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the tables and the names of the files."""
@@ -70,6 +72,7 @@ class Made:
             "tables": [table.to_json() for table in self.tables],
             "files": [path.name for path in self.files],
             "cells_left": self.left,
+            "cells_failed": self.failed,
         }
 
 
@@ -105,35 +108,59 @@ def run_study(
         raise UGCLError(unknown("study", name, STUDIES))
     for method in options.methods:
         get_method(method)
+    names = [shown(source) for source in options.data]
     for source in options.data:
         load_graph(source, options.data_root)  # refuses what cannot be loaded
-    results = Results.open(out / "cells.jsonl", options.data_root)
+        if names.count(shown(source)) > 1:
+            raise UGCLError(f"two graphs are called {shown(source)}: rename one of the files")
+    out = out.resolve()  # workers may have another working directory
     cells = cells_of(name, options)
     if not cells and name not in ("diagrams", "arxiv"):
         raise UGCLError(
             "none of the study's data sets is present: download them, pass their folder "
             "(`data_root`), or name a graph (`data`)"
         )
-    run_cells(
-        cells,
-        results,
-        jobs=jobs,
-        backend=backend,
-        budget=budget,
-        retry=retry,
-        device=device,
-        should_stop=should_stop,
-        on_progress=on_progress,
-    )
-    with suppress(OSError):
-        (out / "runs").rmdir()  # empty unless a cell failed or was stopped
-    left = sum(results.get(cell) is None for cell in merge(cells, results))
-    return write_study(name, out, options, results, left)
-
-
-def write_study(name: str, out: Path, options: Options, results: Results, left: int = 0) -> Made:
-    """Write the tables and figures of a study from its results."""
     make_folder(out)
+    with _locked(out):
+        results = Results.open(out / "cells.jsonl", options.data_root)
+        run_cells(
+            cells,
+            results,
+            jobs=jobs,
+            backend=backend,
+            budget=budget,
+            retry=retry,
+            device=device,
+            should_stop=should_stop,
+            on_progress=on_progress,
+        )
+        with suppress(OSError):
+            (out / "runs").rmdir()  # empty unless a cell failed or was stopped
+        return write_study(name, out, options, results, cells)
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Refuse a folder that another process computes into."""
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(out / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise UGCLError(
+            f"another study computes into {out}: wait until it has ended, or choose another `out`"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def write_study(
+    name: str, out: Path, options: Options, results: Results, cells: Sequence[Cell]
+) -> Made:
+    """Write the tables and figures of a study from its results; `cells` are those it needs."""
     tables: list[Table] = []
     files: list[Path] = []
     plots = find_spec("matplotlib") is not None
@@ -149,4 +176,6 @@ def write_study(name: str, out: Path, options: Options, results: Results, left: 
                 files += save(figure, out, title)
     if not plots:
         logger.warning("figures need Matplotlib, which is not installed: pip install 'ugcl[plot]'")
-    return Made(tables, files, left)
+    left = {results.key(cell) for cell in cells if results.get(cell) is None}
+    failed = {results.key(cell) for cell in cells if "error" in (results.get(cell) or {})}
+    return Made(tables, files, len(left), len(failed))

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ugcl.data import GraphFiles, load_graph
@@ -41,7 +42,7 @@ class Cell:
         parts = [
             self.params["method"] if self.task == "accuracy" else self.task.replace("_", " "),
             self.params.get("method", "") if self.task != "accuracy" else "",
-            graph_name(self.graph),
+            Path(graph_name(self.graph)).name,
             ", ".join(f"{name} {value}" for name, value in settings.items()),
             f"seed {self.seed}" if self.task in ("accuracy", "compare") else "",
         ]
@@ -62,17 +63,36 @@ class Cell:
             "seed": self.seed,
             **self.params,
         }
+        name, preset = identity["graph"], self.params.get("preset", "")
         if "method" in self.params:
-            method = get_method(self.params["method"])
-            preset = method.preset(self.params.get("preset", "fast"))
-            identity |= {
-                "method": method.name,
-                "method_version": method.version,
-                "preset_values": preset.values(identity["graph"]),
-            }
-            if file := method_file(method):
-                identity["method_sha256"] = file.sha256
+            identity |= _method_identity(self.params["method"], preset, name)
+        if "methods" in self.params:
+            names = self.params["methods"]
+            identity["methods"] = [_method_identity(each, preset, name) for each in names]
         return identity
+
+
+def preset_of(method: str, preset: str) -> str:
+    """Return the preset that a study uses: a method that has only one, such as a control, has it.
+
+    A method with several presets must have this one.
+    """
+    known = get_method(method)
+    if len(known.presets) > 1:
+        known.preset(preset)  # refuses an unknown one
+        return preset
+    return next(iter(known.presets))
+
+
+def _method_identity(method: str, preset: str, graph: str) -> dict[str, Any]:
+    known = get_method(method)
+    file = method_file(known)
+    return {
+        "method": known.name,
+        "method_version": known.version,
+        "preset_values": known.preset(preset_of(method, preset)).values(graph),
+        **({} if file is None else {"method_sha256": file.sha256}),
+    }
 
 
 def key_of(identity: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,13 +14,15 @@ from ugcl._utils.errors import UGCLError
 from ugcl.data import DATASETS, GraphFiles, load_graph
 from ugcl.methods import DEFAULT_PRESET, get_method
 from ugcl.runs.config import graph_name
-from ugcl.study.cell import Cell
+from ugcl.study.cell import Cell, preset_of
 from ugcl.study.runner import Record, Results
 from ugcl.study.summary import combined_difference
 from ugcl.study.table import Entry, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+logger = logging.getLogger(__name__)
 
 Source = str | GraphFiles
 
@@ -79,16 +82,16 @@ class Study:
 
 def shown(source: Source) -> str:
     """Return the name of a graph in a table: a data set's, or a file's without its folder."""
-    name = graph_name(source)
-    return name if name in DATASETS else Path(name).stem
+    return Path(graph_name(source)).name
 
 
 @cache
 def available(source: Source, data_root: str | None) -> bool:
-    """Return whether a graph is present."""
+    """Return whether a graph can be loaded; say why where it cannot."""
     try:
         load_graph(source, data_root)
-    except UGCLError:
+    except UGCLError as error:
+        logger.warning("left out: %s", error)
         return False
     return True
 
@@ -111,9 +114,7 @@ def accuracy_cells(
         scores = {"paper": 0, "honest": options.splits}
         if known.supervised:
             scores = {"predictions": min(options.splits, SUPERVISED_SPLITS)}
-    name = options.preset if preset is None else preset
-    if name not in known.presets:  # controls have one preset
-        name = DEFAULT_PRESET
+    name = preset_of(method, options.preset if preset is None else preset)
     values = known.preset(name).values(graph_name(source))
     changed = _changed(values, settings or {})
     params = {"method": method, "preset": name, "settings": changed}
@@ -147,11 +148,10 @@ def entry(
     """Return mean and deviation over the cells' seeds; a failure or fewer seeds are noted."""
     found = [result for cell in cells if (result := results.result(cell)) is not None]
     values = [number for result in found if (number := value(result)) is not None]
+    note = missing(results, cells)
     if not values:
-        errors = ["undefined"] if found else [failure(results.get(cell)) for cell in cells]
-        return Entry(None, published=reference, note=next(filter(None, errors), ""))
+        return Entry(None, published=reference, note="undefined" if found else note)
     deviation = stdev(values) if len(values) > 1 else None
-    note = "" if len(values) == len(cells) else f"{len(values)} of {len(cells)} seeds"
     return Entry(fmean(values), deviation, reference, note=note, digits=digits)
 
 
@@ -215,8 +215,16 @@ def by_graph(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
 
 
 def interval_entry(difference: dict[str, Any] | None, note: str = "") -> Entry:
-    """Return a difference with its 95 % interval."""
+    """Return a difference with its 95 % interval; `note` says what is missing."""
     if difference is None:
         return Entry(None, note=note)
     low, high = difference["ci95"]
-    return Entry(difference["mean"], low=low, high=high)
+    return Entry(difference["mean"], low=low, high=high, note=note)
+
+
+def missing(results: Results, cells: Sequence[Cell]) -> str:
+    """Return why there is no result, or of how many seeds, as a note."""
+    found = sum(results.result(cell) is not None for cell in cells)
+    if found:
+        return "" if found == len(cells) else f"{found} of {len(cells)} seeds"
+    return next(filter(None, (failure(results.get(cell)) for cell in cells)), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -15,8 +16,12 @@ from ugcl.study.summary import mean_and_deviation
 
 ABOUT = (
     "Gains are over random splits, paired by node. Training time is of one thread of the machine "
-    "that computed the row; peak memory is that of its whole process."
+    "that computed the row; memory is the peak of the whole process in training and scoring."
 )
+
+
+VERSION = ("fingerprint", "task_version", "method_version", "method_sha256", "preset_values")
+"""Fields of a record that say which data, code and preset it is of; the last ones count."""
 
 
 class Column(NamedTuple):
@@ -43,21 +48,24 @@ COLUMNS = (
 
 def leaderboard_rows(records: Iterable[Record]) -> list[dict[str, Any]]:
     """Return one row for each method, data set, protocol and settings, over the seeds."""
-    groups: dict[tuple[str, ...], list[tuple[Record, dict[str, Any]]]] = {}
-    for record in records:
+    newest: dict[tuple[str, ...], dict[str, list[tuple[Record, dict[str, Any]]]]] = {}
+    for record in {record["key"]: record for record in records}.values():
         if record.get("task") != "accuracy" or "result" not in record:
             continue
         settings = ", ".join(f"{name} {value}" for name, value in record["settings"].items())
-        first = record["method"], Path(record["graph"]).stem
+        first = record["method"], Path(record["graph"]).name
+        version = json.dumps({name: record.get(name) for name in VERSION}, sort_keys=True)
         for protocol, score in record["result"]["scores"].items():
             key = (*first, protocol, record["preset"], settings, str(score.get("splits") or ""))
-            groups.setdefault(key, []).append((record["result"], score))
-    return [_row(key, group) for key, group in groups.items()]
+            versions = newest.setdefault(key, {})
+            group = versions.pop(version, [])  # the version of the last record comes last
+            versions[version] = [*group, (record, score)]
+    return [_row(key, list(versions.values())[-1]) for key, versions in newest.items()]
 
 
 def _row(key: tuple[str, ...], group: Sequence[tuple[Record, dict[str, Any]]]) -> dict[str, Any]:
     scores = [score for _, score in group]
-    peaks = [result["peak_bytes"] for result, _ in group if result.get("peak_bytes")]
+    peaks = [record["peak_bytes"] for record, _ in group if record.get("peak_bytes")]
     many = [score["accuracy_mean"] for score in scores if "accuracy_mean" in score]
     return {
         **dict(zip(("method", "data set", "protocol", "preset", "settings"), key, strict=False)),
@@ -66,7 +74,7 @@ def _row(key: tuple[str, ...], group: Sequence[tuple[Record, dict[str, Any]]]) -
         "gain": best_control_gain(scores),
         "seeds": len(group),
         "splits": int(key[-1]) if key[-1] else None,
-        "seconds": fmean(result["training_seconds"] for result, _ in group),
+        "seconds": fmean(record["result"]["training_seconds"] for record, _ in group),
         "memory": max(peaks) / 1e6 if peaks else None,
     }
 

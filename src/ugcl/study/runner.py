@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -81,8 +83,21 @@ class Results:
         if record is None or "error" in record:
             return record
         scores, readouts = record.get("scores", {}), record.get("readouts", [])
-        missing = any(scores.get(name) != count for name, count in cell.scores.items())
-        return None if missing or not set(cell.readouts) <= set(readouts) else record
+        complete = all(
+            name in scores and count in (0, scores[name]) for name, count in cell.scores.items()
+        )
+        return record if complete and set(cell.readouts) <= set(readouts) else None
+
+    def extended(self, cell: Cell) -> Cell:
+        """Return the cell with the scores that its stored record has, so that none is lost."""
+        record = self.records.get(self.key(cell), {})
+        stored = Cell(
+            cell.task,
+            cell.graph,
+            scores=record.get("scores", {}),
+            readouts=tuple(record.get("readouts", ())),
+        )
+        return _with_scores_of(cell, stored)
 
     def result(self, cell: Cell) -> dict[str, Any] | None:
         """Return the result of a cell that was computed without an error."""
@@ -91,7 +106,13 @@ class Results:
         return found
 
     def add(self, cell: Cell, outcome: Record) -> Record:
-        """Store the outcome of a cell: one line, on disk when this returns."""
+        """Store the outcome of a cell: one line, on disk when this returns.
+
+        An error does not replace a result.
+        """
+        if "error" in outcome and "result" in self.records.get(self.key(cell), {}):
+            logger.warning("%s: %s; the earlier result is kept", cell.name, outcome["error"])
+            return self.records[self.key(cell)]
         record = {
             "key": self.key(cell),
             **cell.identity(self.data_root),
@@ -144,15 +165,18 @@ def merge(cells: Iterable[Cell], results: Results) -> list[Cell]:
     merged: dict[str, Cell] = {}
     for cell in cells:
         key = results.key(cell)
-        if key in merged:
-            first = merged[key]
-            cell = replace(
-                first,
-                scores={**first.scores, **cell.scores},
-                readouts=tuple(dict.fromkeys([*first.readouts, *cell.readouts])),
-            )
-        merged[key] = cell
+        merged[key] = _with_scores_of(merged[key], cell) if key in merged else cell
     return list(merged.values())
+
+
+def _with_scores_of(cell: Cell, other: Cell) -> Cell:
+    """Return the cell with the other's scores and readouts, too; its own count, unless it is 0."""
+    scores = {**other.scores, **{name: count for name, count in cell.scores.items() if count}}
+    return replace(
+        cell,
+        scores={**cell.scores, **scores},
+        readouts=tuple(dict.fromkeys([*cell.readouts, *other.readouts])),
+    )
 
 
 def run_cells(
@@ -185,7 +209,7 @@ def run_cells(
     """
     make_folder(results.path.parent)
     pending = [
-        cell
+        results.extended(cell)
         for cell in merge(cells, results)
         if (stored := results.get(cell)) is None or (retry and "error" in stored)
     ]
@@ -193,20 +217,27 @@ def run_cells(
     on_progress(progress)
     started = time.monotonic()
 
+    waiting, running = deque(pending), dict[str, Cell]()
+
     def due() -> Iterator[Cell]:
-        for cell in pending:
+        while waiting:
             spent = time.monotonic() - started
             if should_stop() or (budget is not None and spent >= budget):
                 return
+            cell = waiting.popleft()
+            running[results.key(cell)] = cell
             yield cell
 
     def place(cell: Cell) -> Place:
         runs = results.path.parent / "runs"
         return Place(runs / results.key(cell), results.data_root, device)
 
-    for cell, outcome in _outcomes(due(), place, jobs, backend):
+    for key, outcome in _all_outcomes(due, running, place, jobs, backend):
+        cell = running.pop(key)
         results.add(cell, outcome)
         error = outcome.get("error", "")
+        if not error:
+            shutil.rmtree(place(cell).folder, ignore_errors=True)
         done = progress.done + 1
         spent = time.monotonic() - started
         progress = Progress(
@@ -221,13 +252,36 @@ def run_cells(
     return progress
 
 
+def _all_outcomes(
+    due: Callable[[], Iterator[Cell]],
+    running: Mapping[str, Cell],
+    place: Callable[[Cell], Place],
+    jobs: int,
+    backend: Backend,
+) -> Iterator[tuple[str, Record]]:
+    """Yield keys and outcomes; the cells of a worker that was killed failed, others go on."""
+    while True:
+        try:
+            yield from _outcomes(due(), place, jobs, backend)
+        except Exception as error:
+            if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool"):
+                raise
+            for key in list(running):
+                yield key, {"error": "a worker was killed, perhaps for want of memory"}
+        else:
+            return
+
+
 def _outcomes(
     cells: Iterator[Cell], place: Callable[[Cell], Place], jobs: int, backend: Backend
-) -> Iterator[tuple[Cell, Record]]:
-    """Yield cells with their outcomes, in the order in which they are done."""
+) -> Iterator[tuple[str, Record]]:
+    """Yield the keys of cells and their outcomes, in the order in which they are done."""
     if jobs == 1 and backend == "processes":
         for cell in cells:
-            yield cell, execute(cell, place(cell))
+            yield place(cell).folder.name, execute(cell, place(cell))
+        return
+    if backend == "ray":
+        yield from _on_ray(cells, place, jobs)
         return
     from joblib import Parallel, delayed
 
@@ -236,11 +290,30 @@ def _outcomes(
         yield from workers(delayed(_execute)(cell, place(cell)) for cell in cells)
 
 
-def _execute(cell: Cell, place: Place) -> tuple[Cell, Record]:
+def _on_ray(
+    cells: Iterator[Cell], place: Callable[[Cell], Place], jobs: int
+) -> Iterator[tuple[str, Record]]:
+    """Compute cells on a Ray cluster, whose backend of joblib returns all results at the end."""
+    ray = required("ray", "the backend ray", "ray")
+    if not ray.is_initialized():
+        address = os.environ.get("RAY_ADDRESS")
+        ray.init(address=address, num_cpus=None if address else jobs, log_to_driver=False)
+    remote, tasks = ray.remote(_execute), []
+    for cell in cells:
+        tasks.append(remote.remote(cell, place(cell)))
+        if len(tasks) == jobs:
+            done, tasks = ray.wait(tasks)
+            yield from ray.get(done)
+    while tasks:
+        done, tasks = ray.wait(tasks)
+        yield from ray.get(done)
+
+
+def _execute(cell: Cell, place: Place) -> tuple[str, Record]:
     """Compute a cell in a worker, which leaves Ctrl-C to the main process."""
     with suppress(ValueError):  # not in the main thread of the worker
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return cell, execute(cell, place)
+    return place.folder.name, execute(cell, place)
 
 
 @contextmanager
@@ -252,20 +325,12 @@ def _configured(backend: Backend, jobs: int) -> Iterator[None]:
     if backend == "processes":
         with parallel_config("loky", inner_max_num_threads=1, **options):
             yield
-    elif backend == "dask":
-        distributed = required("distributed", "the backend dask", "dask")
-        address = os.environ.get("DASK_SCHEDULER_ADDRESS")
-        local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
-        client = distributed.Client(address) if address else distributed.Client(**local)
-        with client, parallel_config("dask", **options):
-            yield
-    else:
-        ray = required("ray", "the backend ray", "ray")
-        from ray.util.joblib import register_ray
-
-        register_ray()
-        if not ray.is_initialized():
-            address = os.environ.get("RAY_ADDRESS")
-            ray.init(address=address, num_cpus=None if address else jobs, log_to_driver=False)
-        with parallel_config("ray", **options):
-            yield
+        return
+    distributed = required("distributed", "the backend dask", "dask")
+    address = os.environ.get("DASK_SCHEDULER_ADDRESS")
+    local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.Client(address) if address else distributed.Client(**local),
+        parallel_config("dask", **options),
+    ):
+        yield

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ugcl.data import load_graph
+from ugcl.methods import METHODS
 from ugcl.study.cell import Cell
 from ugcl.study.entries import (
     CITATION,
@@ -199,6 +201,7 @@ def _scope_figures(options: Options, results: Results) -> dict[str, Figure]:
     from ugcl.study import figures
 
     panels = [_panel(options, results, source) for source in loadable(options, SCOPE_DATA)]
+    panels = [panel for panel in panels if panel.chosen]
     return {"scope": figures.plot_scopes(panels)} if panels else {}
 
 
@@ -305,6 +308,8 @@ def _hidden_figures(options: Options, results: Results) -> dict[str, Figure]:
     from ugcl.study import figures
 
     (table,) = _hidden_tables(options, results)
+    if not table.has_figures:
+        return {}
     return {"hidden": figures.plot_hidden(table, _hidden_sizes(options))}
 
 
@@ -317,9 +322,12 @@ def _joint_sizes(source: Source, options: Options) -> list[int]:
 
 
 def _joint_group(options: Options, source: Source, size: int, n: int) -> list[Cell]:
-    settings = {"sample": size, "scope": n, "readout_scope": n}
-    if not options.full:
-        settings |= {"hidden": 512, "negatives": 256}
+    width = METHODS["ugcl"].preset("paper").values(shown(source))["hidden"]
+    settings = {
+        **{"sample": size, "scope": n, "readout_scope": n},
+        "hidden": width if options.full else 512,
+        "negatives": "all" if options.full else 256,
+    }
     return accuracy_cells(options, source, "ugcl", settings, scores={"paper": 0})
 
 
@@ -347,10 +355,11 @@ def _joint_tables(options: Options, results: Results) -> list[Table]:
             )
             for n in range(1, MAX_N + 1)
         ]
-        reduced = "" if options.full else " Width 512, 256 negatives; `--full` has neither limit."
+        reduced = " Width 512 and 256 negatives; `--full`: the paper's width and all negatives."
+        reduced = " The paper's width, all negatives." if options.full else reduced
         tables.append(
             Table(
-                f"joint-{shown(source)}",
+                f"joint-{Path(shown(source)).stem}",
                 f"Figure 6: accuracy of UGCL on {shown(source)} against sample size and n",
                 "n",
                 [f"S = {size}" for size in sizes],
@@ -414,7 +423,7 @@ def _subsampling_cells(options: Options) -> list[Cell]:
         graph = load_graph(source, options.data_root)
         if graph.labels is None:
             continue
-        sizes = sorted({max(2, round(fraction * graph.num_nodes)) for fraction in FRACTIONS})
+        sizes = [max(2, round(fraction * graph.num_nodes)) for fraction in FRACTIONS]
         cells += [
             Cell("subsampling", source, {"sizes": sizes}, seed) for seed in range(options.seeds)
         ]

@@ -100,7 +100,7 @@ class Table:
     def has_figures(self) -> bool:
         """Whether any figure has been computed."""
         entries = [entry for _, row in self.rows for entry in row]
-        return any(isinstance(entry, str) or entry.mean is not None for entry in entries)
+        return any(isinstance(entry, Entry) and entry.mean is not None for entry in entries)
 
     def ranks(self) -> dict[tuple[int, int], int]:
         """Return, by row and column, 1 for the best figures of the ranked rows, 2 for second."""
@@ -112,6 +112,7 @@ class Table:
                 if name in self.ranked
                 and isinstance(entry := entries[column], Entry)
                 and entry.mean is not None
+                and entry.low is None  # a gain is not ranked: its interval says what it is worth
                 and isfinite(entry.mean)
             }
             for rank, value in enumerate(sorted(set(figures.values()), reverse=True)[:2], 1):
@@ -219,6 +220,8 @@ _LATEX = {
     "±": "$\\pm$",
     "λ": "$\\lambda$",
     "²": "$^2$",
+    "ⁿ": "$^n$",
+    "₁": "$_1$",
 }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
+from ugcl._utils.errors import UGCLError
 from ugcl._utils.random import numpy_generator, torch_generator
 from ugcl.data import load_graph, split_of
 from ugcl.evaluation import evaluate_run
@@ -31,7 +32,7 @@ from ugcl.scope import (
 from ugcl.scope.component import ComponentSubspace
 from ugcl.selection import survey
 from ugcl.sparse import SparseMatrix, multiply
-from ugcl.study.cell import Cell
+from ugcl.study.cell import Cell, preset_of
 from ugcl.study.plan import Plan
 from ugcl.study.tuned import tuned_study
 from ugcl.study.variant import Variant
@@ -49,7 +50,7 @@ class Place:
     """Where a task computes.
 
     Attributes:
-        folder: for its files; it is removed once the result is stored.
+        folder: for its files, named after the cell's key; it is removed once the result is stored.
         data_root: the folder of raw data sets.
         device: where to compute.
     """
@@ -70,18 +71,32 @@ def execute(cell: Cell, place: Place) -> dict[str, Any]:
     """Compute a cell with one thread; an error is part of the result."""
     torch.set_num_threads(1)
     started, cpu = time.perf_counter(), time.process_time()
+    _reset_peak()
     try:
         with threadpool_limits(1):
             outcome: dict[str, Any] = {"result": TASKS[cell.task].run(cell, place)}
     except Exception as error:  # one cell must not end a study
-        reason = str(error).strip().splitlines()
-        outcome = {"error": f"{type(error).__name__}: {reason[0] if reason else ''}"}
-    else:
-        shutil.rmtree(place.folder, ignore_errors=True)
+        kind = "" if isinstance(error, UGCLError) else f"{type(error).__name__}: "
+        outcome = {"error": kind + next(iter(str(error).strip().splitlines()), "")}
     return outcome | {
+        "peak_bytes": _peak_bytes(),
         "seconds": round(time.perf_counter() - started, 2),
         "cpu_seconds": round(time.process_time() - cpu, 2),
     }
+
+
+def _reset_peak() -> None:
+    """Let the peak memory of this process start anew; a worker computes several cells."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak_bytes() -> int | None:
+    """Return the peak memory of this process since then; None where it is not known."""
+    with suppress(OSError, ValueError, IndexError):
+        status = Path("/proc/self/status").read_text("utf-8")
+        return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+    return None
 
 
 def accuracy(cell: Cell, place: Place) -> dict[str, Any]:
@@ -104,7 +119,6 @@ def accuracy(cell: Cell, place: Place) -> dict[str, Any]:
         "settings": prepared.config.settings.values(),
         "epochs": metrics["epochs"],
         "training_seconds": metrics["training_seconds"],
-        "peak_bytes": metrics.get("peak_memory_bytes"),
         "scores": {
             protocol: evaluate_run(
                 run,
@@ -167,7 +181,7 @@ def compare(cell: Cell, place: Place) -> dict[str, Any]:
         prepared = prepare(
             cell.graph,
             method=method,
-            preset=cell.params["preset"],
+            preset=preset_of(method, cell.params["preset"]),
             seed=cell.seed,
             data_root=place.data_root,
             device=place.device,
