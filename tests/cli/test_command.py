@@ -252,18 +252,23 @@ import os, sys
 import ugcl, ugcl.cli
 before = os.environ.get("OMP_WAIT_POLICY")
 ugcl.cli.main(["--version"])
-print(before, os.environ.get("OMP_WAIT_POLICY"), os.environ.get("GOMP_SPINCOUNT"))
+names = "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OPENBLAS_THREAD_TIMEOUT"
+print(before, *(os.environ.get(name) for name in names))
 """
 
 
 @pytest.mark.parametrize(
     ("environment", "policy"),
-    [({}, "None PASSIVE 5000"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE ACTIVE None")],
+    [
+        ({}, "None PASSIVE 5000 10"),
+        ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE ACTIVE None 10"),
+        ({"OPENBLAS_THREAD_TIMEOUT": "26"}, "None PASSIVE 5000 26"),
+    ],
 )
 def test_the_command_line_lets_idle_threads_sleep_unless_told_otherwise(
     environment: dict[str, str], policy: str
 ) -> None:
-    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "OPENBLAS_THREAD_TIMEOUT")
     inherited = {name: value for name, value in os.environ.items() if name not in names}
     done = subprocess.run(
         [sys.executable, "-c", POLICY],

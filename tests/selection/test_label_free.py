@@ -7,17 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from conftest import make_graph
 from ugcl import UGCL, Graph, UGCLError
 from ugcl.cli import main
 from ugcl.data import sbm_graph
 from ugcl.methods import METHODS, Shape
-from ugcl.selection import (
-    choose_scope,
-    label_free,
-    resolve_scope,
-)
+from ugcl.selection import Readouts, apply_criterion, choose_scope, label_free, resolve_scope
 from ugcl.selection.label_free import one_standard_error_rule
 
 
@@ -164,3 +161,18 @@ def test_the_choice_on_real_graphs(
     name: str, near: range, real_graph: Callable[[str], Graph]
 ) -> None:
     assert choose_scope(real_graph(name)).n in near
+
+
+def test_criteria_use_one_thread_of_blas() -> None:
+    """Threads of OpenBLAS spin after each small product and take the cores from PyTorch's."""
+    seen: list[int] = []
+
+    def criterion(readouts: Readouts) -> np.ndarray:
+        pools = threadpool_info()
+        seen.extend(pool["num_threads"] for pool in pools if pool["user_api"] == "blas")
+        return np.eye(4)[:, :3]
+
+    with threadpool_limits(2, "blas"):
+        apply_criterion(Readouts(sbm(0.8, 6), 2), "it", {"it": (criterion, "is best")})
+    assert seen
+    assert set(seen) == {1}

@@ -22,11 +22,11 @@ OVERSAMPLES = 10
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let NumPy's and SciPy's BLAS use one thread.
+    """Let NumPy's and SciPy's BLAS use one thread; also a decorator.
 
-    For eigenvalues: a decomposition of a few thousand columns has many short parallel parts. Two
-    threads are no faster, and where other processes use the cores, they wait for each other: the
-    same decomposition has taken 19 s instead of 0.2 s.
+    For many small products and decompositions: threads of OpenBLAS spin for a while after each and
+    take the cores from PyTorch's threads, and from other processes. On two cores the choice of n
+    for Cora took 16 s instead of 0.7 s, eigenvectors on a busy machine 19 s instead of 0.2 s.
     """
     from threadpoolctl import threadpool_limits
 

@@ -76,7 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _wait_passively() -> None:
-    """Let waiting OpenMP threads sleep, unless the user has chosen otherwise or torch is loaded.
+    """Let waiting threads of OpenMP and OpenBLAS sleep, unless the user has chosen otherwise.
+
+    Nothing is changed for libraries that are loaded already.
 
     By default they spin, and on a busy machine they take the cores that the others wait for. GNU's
     spin for a moment first: to wake up after every parallel loop costs a third of a training step.
@@ -84,3 +86,5 @@ def _wait_passively() -> None:
     chosen = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"} & os.environ.keys()
     if not chosen and "torch" not in sys.modules:
         os.environ |= {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "5000"}
+    if "numpy" not in sys.modules:
+        os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "10")  # spin for 2^10 cycles, not 2^26

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.linalg import one_thread
 from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.methods.settings import Settings
@@ -74,6 +75,7 @@ def resolve_scope(settings: Settings, graph: Graph) -> tuple[Settings, Choice | 
     return settings.replace(**dict.fromkeys(names, choice.n)), choice
 
 
+@one_thread()
 def apply_criterion(
     readouts: Readouts,
     name: str,
