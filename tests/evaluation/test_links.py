@@ -15,10 +15,10 @@ from small_runs import small_run
 from ugcl import UGCLError
 from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.evaluation.controls import FEATURE_CONTROLS
-from ugcl.evaluation.links import (
+from ugcl.evaluation.links import LinkScore
+from ugcl.evaluation.similarity import (
     BLOCK,
     PENALTIES,
-    LinkScore,
     Similarity,
     auc,
     best_similarity,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 import numpy as np
-import scipy.sparse as sp
 
 from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
@@ -39,8 +38,7 @@ def num_columns(graph: Graph, settings: MultiScopeSettings) -> int:
 def num_floats(graph: Graph, settings: MultiScopeSettings) -> int:
     """Return the floats that reliability, directions and embeddings need at most at a time."""
     nodes, features = graph.num_nodes, graph.num_features
-    halves = 0 if sp.issparse(graph.features) else features // 2  # of sparse ones approximate
-    exact = next((width for width in (features, halves) if width <= MAX_EXACT), 0)
+    exact = next((width for width in (features, features // 2) if width <= MAX_EXACT), 0)
     walks = WALKS * min(ENTRIES, nodes) if settings.structure_columns else 0
     columns = num_columns(graph, settings)
     return max(

@@ -145,5 +145,4 @@ METHOD = Method(
     settings=MultiScopeSettings,
     presets=load_presets("multiscope"),
     model=_model,
-    version=2,  # reliabilities from approximate directions
 )

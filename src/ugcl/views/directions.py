@@ -28,23 +28,17 @@ def sampled_rows(matrix: Features, seed: int = 0) -> Features:
 
 
 def leading_directions(
-    matrix: Features,
-    columns: int,
-    seed: int = 0,
-    iterations: int = 3,
-    *,
-    approximate: bool = False,
+    matrix: Features, columns: int, seed: int = 0, iterations: int = 3
 ) -> npt.NDArray[np.float32]:
     """Return the right singular vectors of the largest singular values, D x columns.
 
     At most `min(D, columns)` of them, with signs that do not depend on the machine. Wide matrices
-    are decomposed by a randomised SVD (Halko et al., 2011) with so many power `iterations`; with
-    `approximate` also sparse ones that have more than twice as many columns, which is faster.
+    are decomposed by a randomised SVD (Halko et al., 2011) with so many power `iterations`.
     """
     matrix = densify(sampled_rows(matrix, seed))
     width = matrix.shape[1]
     count = min(width, columns)
-    if width <= MAX_EXACT and not (approximate and sp.issparse(matrix) and width > 2 * count):
+    if width <= MAX_EXACT:
         gram = matrix.T @ matrix
         gram = gram.toarray() if sp.issparse(gram) else gram
         wanted = width - count, width - 1

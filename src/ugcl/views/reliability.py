@@ -154,7 +154,7 @@ def split_half_reliability(
     both = np.flatnonzero(np.minimum(*(np.diff(half.indptr) for half in edges)))
     if both.size >= MIN_NODES:
         nodes = _sampled(both, seed)
-        rows = features @ leading_directions(features, COLUMNS, seed, approximate=True)
+        rows = features @ leading_directions(features, COLUMNS, seed)
         around = agreement(*(_unit(half[nodes] @ rows) for half in edges))
         if structure:
             parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in edges)
@@ -222,7 +222,7 @@ def _sampled(nodes: NodeIndices, seed: int) -> NodeIndices:
 
 def _described(columns: Features, nodes: NodeIndices, seed: int) -> Rows:
     """Describe nodes by the leading directions of columns; a single column keeps its lengths."""
-    directions = leading_directions(columns, COLUMNS, seed, approximate=True)
+    directions = leading_directions(columns, COLUMNS, seed)
     rows = (columns.tocsr() if sp.issparse(columns) else columns)[nodes] @ directions
     return _unit(rows) if rows.shape[1] > 1 else rows
 
