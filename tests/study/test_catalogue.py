@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -11,8 +12,19 @@ from filelock import FileLock
 
 from ugcl import UGCLError
 from ugcl.cli import main
-from ugcl.study import Options, Results, accuracy_studies, run_study, scope_studies
+from ugcl.study import (
+    Options,
+    Results,
+    RunnerOptions,
+    classification,
+    comparisons,
+    entries,
+    graph_studies,
+    run_study,
+    scope_studies,
+)
 from ugcl.study.catalogue import BY_NAME, cells_of, names_of
+from ugcl.study.cell import Cell
 from ugcl.study.entries import accuracy_cells, available
 from ugcl.study.names import STUDIES
 
@@ -31,18 +43,24 @@ FIGURES = {
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small grids and short trainings."""
     monkeypatch.setattr(scope_studies, "MAX_N", 2)
-    monkeypatch.setattr(scope_studies, "DECAY_N", 100)
+    monkeypatch.setattr(graph_studies, "DECAY_N", 100)
     monkeypatch.setattr(scope_studies, "_hidden_sizes", lambda options: [4, 8])
     monkeypatch.setattr(scope_studies, "_joint_sizes", lambda source, options: [20, 40])
-    monkeypatch.setattr(accuracy_studies, "SCOPES", (0, 2))
+    monkeypatch.setattr(comparisons, "SCOPES", (0, 2))
     short = {"hidden": 4, "epochs": 2}
 
-    def cells(options: Options, source: str, method: str, settings=None, **rest):  # type: ignore
+    def cells(
+        options: Options,
+        source: str,
+        method: str,
+        settings: dict[str, Any] | None = None,
+        **rest: Any,
+    ) -> list[Cell]:
         merged = {} if method in ("mlp", "sign") else short
         return accuracy_cells(options, source, method, {**merged, **(settings or {})}, **rest)
 
-    monkeypatch.setattr(accuracy_studies, "accuracy_cells", cells)
-    monkeypatch.setattr(scope_studies, "accuracy_cells", cells)
+    for module in (classification, comparisons, entries, scope_studies):
+        monkeypatch.setattr(module, "accuracy_cells", cells)
 
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if name != "all"])
@@ -89,7 +107,7 @@ def _methods(name: str) -> tuple[str, ...]:
 
 def test_figures_that_were_not_computed_read_not_run(tmp_path: Path) -> None:
     options = Options(data=("citeseer",), methods=("ugcl", "dgi"), seeds=2, splits=2)
-    made = run_study("classification", tmp_path, options, budget=0.0)
+    made = run_study("classification", tmp_path, options, RunnerOptions(budget=0.0))
     assert made.left == 4
     rows = dict(made.tables[0].rows)
     assert rows["ugcl"][0].text() == "not run (74.1)"  # type: ignore[union-attr]

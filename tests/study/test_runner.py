@@ -17,7 +17,7 @@ from ugcl.study import Options, Results
 from ugcl.study.catalogue import cells_of
 from ugcl.study.cell import Cell
 from ugcl.study.names import Backend
-from ugcl.study.runner import Progress, merge, run_cells
+from ugcl.study.runner import Progress, RunnerOptions, merge, run_cells
 
 FAST = {"method": "dgi", "preset": "fast", "settings": {"hidden": 4, "epochs": 2}}
 
@@ -29,7 +29,7 @@ def cells(graph: Path, count: int = 3) -> list[Cell]:
 def test_cells_are_stored_and_not_computed_again(large_file: Path, tmp_path: Path) -> None:
     results = Results.open(tmp_path / "cells.jsonl")
     seen: list[Progress] = []
-    done = run_cells(cells(large_file), results, on_progress=seen.append)
+    done = run_cells(cells(large_file), results, RunnerOptions(on_progress=seen.append))
     assert (done.done, done.failed, done.total) == (3, 0, 3)
     assert [progress.done for progress in seen] == [0, 1, 2, 3]
     lines = (tmp_path / "cells.jsonl").read_text("utf-8").splitlines()
@@ -42,8 +42,8 @@ def test_cells_are_stored_and_not_computed_again(large_file: Path, tmp_path: Pat
 def test_workers_give_the_same_results(large_file: Path, tmp_path: Path) -> None:
     cell = Cell("accuracy", str(large_file), FAST, scores={"honest": 2})
     one, other = (Results.open(tmp_path / name / "cells.jsonl") for name in "ab")
-    run_cells([cell, *cells(large_file, 2)], one, jobs=1)
-    run_cells([cell, *cells(large_file, 2)], other, jobs=2)
+    run_cells([cell, *cells(large_file, 2)], one, RunnerOptions(jobs=1))
+    run_cells([cell, *cells(large_file, 2)], other, RunnerOptions(jobs=2))
     first, second = one.result(cell), other.result(cell)
     assert first is not None
     assert second is not None
@@ -62,7 +62,7 @@ def test_an_error_is_recorded_and_the_study_goes_on(large_file: Path, tmp_path: 
     assert record["error"].startswith("the loss ")
     assert results.result(bad) is None
     assert run_cells([bad], Results.open(results.path)).total == 0
-    assert run_cells([bad], Results.open(results.path), retry=True).total == 1
+    assert run_cells([bad], Results.open(results.path), RunnerOptions(retry=True)).total == 1
 
 
 def test_a_cut_last_line_is_computed_again(large_file: Path, tmp_path: Path) -> None:
@@ -150,11 +150,11 @@ def test_a_killed_worker_is_a_failure(
 ) -> None:
     results = Results.open(tmp_path / "cells.jsonl")
     deadly = Cell("subsampling", str(large_file), {"sizes": KillsItsProcess()})
-    done = run_cells([deadly, *cells(large_file, 3)], results, jobs=2)
+    done = run_cells([deadly, *cells(large_file, 3)], results, RunnerOptions(jobs=2))
     assert done.done == 4
     record = results.get(deadly)
     assert record is not None
-    assert "a worker was killed" in record["error"]
+    assert "a worker process was killed" in record["error"]
     assert any(results.result(cell) for cell in cells(large_file, 3))
 
 
@@ -175,15 +175,17 @@ def test_a_cluster_gives_the_same_results(
     pytest.importorskip("distributed" if backend == "dask" else "ray")
     one, other = (Results.open(tmp_path / name / "cells.jsonl") for name in "ab")
     run_cells(cells(large_file), one)
-    run_cells(cells(large_file), other, jobs=2, backend=backend)
+    run_cells(cells(large_file), other, RunnerOptions(jobs=2, backend=backend))
     for cell in cells(large_file):
         assert one.result(cell) == other.result(cell) is not None
 
 
 def test_a_budget_and_a_stop_end_a_study(large_file: Path, tmp_path: Path) -> None:
     results = Results.open(tmp_path / "cells.jsonl")
-    assert run_cells(cells(large_file), results, budget=0.0).done == 0
-    stopped = run_cells(cells(large_file), results, should_stop=lambda: len(results.records) == 1)
+    assert run_cells(cells(large_file), results, RunnerOptions(budget=0.0)).done == 0
+    stopped = run_cells(
+        cells(large_file), results, RunnerOptions(should_stop=lambda: len(results.records) == 1)
+    )
     assert (stopped.done, stopped.total) == (1, 3)
 
 

@@ -155,17 +155,20 @@ def _run(
     )
     message = "stopping after the running cells; press Ctrl-C again to stop at once"
     with StopOnSignal(message) as stop, _Lines() as lines:
+        runner = studies.RunnerOptions(
+            jobs,
+            backend,
+            None if budget is None else 60 * budget,
+            retry,
+            device or "auto",
+            stop,
+            lines,
+        )
         made = studies.run_study(
             name,
             Path(out),
             options,
-            jobs=jobs,
-            backend=backend,
-            budget=None if budget is None else 60 * budget,
-            retry=retry,
-            device=device or "auto",
-            should_stop=stop,
-            on_progress=lines,
+            runner,
         )
         stopped = stop() and made.left > 0
 

@@ -9,6 +9,7 @@ from .plan import Plan as Plan
 from .published import published_accuracy as published_accuracy
 from .published import published_where as published_where
 from .runner import Results as Results
+from .runner import RunnerOptions as RunnerOptions
 from .scopes import scope_study as scope_study
 from .table import Entry as Entry
 from .table import Table as Table

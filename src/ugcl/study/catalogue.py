@@ -7,7 +7,7 @@ be made at any time; a figure that has not been computed reads "not run".
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -19,18 +19,22 @@ from ugcl._utils.files import make_folder
 from ugcl._utils.suggest import unknown
 from ugcl.data import load_graph
 from ugcl.methods import get_method
-from ugcl.study.accuracy_studies import ACCURACY_STUDIES
 from ugcl.study.cell import Cell
+from ugcl.study.classification import CLASSIFICATION_STUDIES
+from ugcl.study.comparisons import COMPARISONS
 from ugcl.study.entries import Options, shown
-from ugcl.study.names import STUDIES, Backend
-from ugcl.study.runner import Progress, Results, run_cells
+from ugcl.study.graph_studies import GRAPH_STUDIES
+from ugcl.study.names import STUDIES
+from ugcl.study.runner import Results, RunnerOptions, run_cells
 from ugcl.study.scope_studies import SCOPE_STUDIES
 from ugcl.study.table import Table
 
 logger = logging.getLogger(__name__)
 
 
-BY_NAME = {name: {**SCOPE_STUDIES, **ACCURACY_STUDIES}[name] for name in STUDIES if name != "all"}
+_STUDIES = CLASSIFICATION_STUDIES | SCOPE_STUDIES | GRAPH_STUDIES | COMPARISONS
+
+BY_NAME = {name: _STUDIES[name] for name in STUDIES if name != "all"}
 """The studies by name."""
 
 
@@ -80,14 +84,7 @@ def run_study(
     name: str,
     out: Path,
     options: Options | None = None,
-    *,
-    jobs: int = 1,
-    backend: Backend = "processes",
-    budget: float | None = None,
-    retry: bool = False,
-    device: str = "auto",
-    should_stop: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    runner: RunnerOptions | None = None,
 ) -> Made:
     """Compute what is missing of a study, then write its tables and figures.
 
@@ -95,13 +92,7 @@ def run_study(
         name: one of `ugcl.study.names.STUDIES`.
         out: the folder: `cells.jsonl` has the results, which all studies share.
         options: what to compute.
-        jobs: as for `run_cells`, like all others.
-        backend: where cells are computed.
-        budget: seconds after which no further cell is started.
-        retry: compute cells that failed before once more.
-        device: where workers compute.
-        should_stop: called before each cell; True ends the study.
-        on_progress: called after every cell.
+        runner: how it is computed.
     """
     options = options or Options()
     if name not in STUDIES:
@@ -123,17 +114,7 @@ def run_study(
     make_folder(out)
     with _locked(out):
         results = Results.open(out / "cells.jsonl", options.data_root)
-        run_cells(
-            cells,
-            results,
-            jobs=jobs,
-            backend=backend,
-            budget=budget,
-            retry=retry,
-            device=device,
-            should_stop=should_stop,
-            on_progress=on_progress,
-        )
+        run_cells(cells, results, runner)
         with suppress(OSError):
             (out / "runs").rmdir()  # empty unless a cell failed or was stopped
         return write_study(name, out, options, results, cells)

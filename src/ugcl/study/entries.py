@@ -30,6 +30,9 @@ PAPER_DATA = tuple(name for name in DATASETS if name != "ogbn-arxiv")
 CITATION = ("cora", "citeseer", "pubmed")
 SCOPE_DATA = (*CITATION, "amazon-computers", "amazon-photo")
 
+OURS = ("multiscope", "subg-con", "ggd", "cca-ssg")
+"""Methods that the paper does not print and that stand beside its own."""
+
 SUPERVISED_SPLITS = 2
 """Random splits of supervised methods, which are trained again on each."""
 
@@ -228,3 +231,30 @@ def missing(results: Results, cells: Sequence[Cell]) -> str:
     if found:
         return "" if found == len(cells) else f"{found} of {len(cells)} seeds"
     return next(filter(None, (failure(results.get(cell)) for cell in cells)), "")
+
+
+def grid_of(
+    options: Options, methods: Sequence[str], sources: Sequence[Source]
+) -> dict[str, list[list[Cell]]]:
+    """Return for each method the cells on each graph."""
+    return {
+        method: [accuracy_cells(options, source, method) for source in sources]
+        for method in methods
+    }
+
+
+def control_entry(
+    results: Results,
+    groups: Sequence[Sequence[Cell]],
+    name: str,
+    field: str,
+    protocol: str,
+) -> Entry:
+    """Return the score of a control, which every record of the graph has."""
+    for cells in groups:
+        for cell in cells:
+            result = results.result(cell)
+            scores = {} if result is None else result["scores"].get(protocol, {}).get(field, {})
+            if name in scores:
+                return Entry(scores[name])
+    return Entry(None)

@@ -7,6 +7,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from ugcl.methods import METHODS
+
 
 @cache
 def published() -> dict[str, Any]:
@@ -14,6 +16,12 @@ def published() -> dict[str, Any]:
     text = (resources.files("ugcl.study") / "published.json").read_text("utf-8")
     figures: dict[str, Any] = json.loads(text)
     return figures
+
+
+def paper_methods() -> list[str]:
+    """Return the methods of the paper's Table I, in its order."""
+    rows = published()["node_classification"]["rows"]
+    return [method for method in rows if method in METHODS]
 
 
 def published_accuracy(method: str, graph: str) -> tuple[float, float | None] | None:

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,29 @@ class Progress:
     remaining: float | None = None
 
 
+@dataclass(frozen=True)
+class RunnerOptions:
+    """How the cells of a study are computed.
+
+    Attributes:
+        jobs: worker processes, with one thread each.
+        backend: "processes" of this machine, or a "dask" or "ray" cluster.
+        budget: seconds after which no further cell is started; None: no limit.
+        retry: compute cells that failed before once more.
+        device: where workers compute.
+        should_stop: called before each cell; True ends the study.
+        on_progress: called at the start and after every cell.
+    """
+
+    jobs: int = 1
+    backend: Backend = "processes"
+    budget: float | None = None
+    retry: bool = False
+    device: str = "auto"
+    should_stop: Callable[[], bool] = lambda: False
+    on_progress: Callable[[Progress], None] = lambda progress: None
+
+
 def merge(cells: Iterable[Cell], results: Results) -> list[Cell]:
     """Return cells without repetition: one training serves all scores that are asked of it."""
     merged: dict[str, Cell] = {}
@@ -180,49 +204,36 @@ def _with_scores_of(cell: Cell, other: Cell) -> Cell:
 
 
 def run_cells(
-    cells: Iterable[Cell],
-    results: Results,
-    *,
-    jobs: int = 1,
-    backend: Backend = "processes",
-    budget: float | None = None,
-    retry: bool = False,
-    device: str = "auto",
-    should_stop: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    cells: Iterable[Cell], results: Results, options: RunnerOptions | None = None
 ) -> Progress:
     """Compute the cells that have no result, and store each as soon as it is done.
 
     Args:
         cells: the cells, in the order in which they are computed.
         results: where results are found and stored.
-        jobs: worker processes, with one thread each.
-        backend: "processes" of this machine, or a "dask" or "ray" cluster.
-        budget: seconds after which no further cell is started; None: no limit.
-        retry: compute cells that failed before once more.
-        device: where workers compute.
-        should_stop: called before each cell; True ends the study.
-        on_progress: called at the start and after every cell.
+        options: how they are computed.
 
     Returns:
         The final state.
     """
+    options = options or RunnerOptions()
     make_folder(results.path.parent)
     pending = [
         results.extended(cell)
         for cell in merge(cells, results)
-        if (stored := results.get(cell)) is None or (retry and "error" in stored)
+        if (stored := results.get(cell)) is None or (options.retry and "error" in stored)
     ]
     progress = Progress(0, 0, len(pending))
-    on_progress(progress)
+    options.on_progress(progress)
     started = time.monotonic()
+    budget = inf if options.budget is None else options.budget
 
     waiting, running = deque(pending), dict[str, Cell]()
 
     def due() -> Iterator[Cell]:
         while waiting:
             spent = time.monotonic() - started
-            if should_stop() or (budget is not None and spent >= budget):
+            if options.should_stop() or spent >= budget:
                 return
             cell = waiting.popleft()
             running[results.key(cell)] = cell
@@ -230,9 +241,9 @@ def run_cells(
 
     def place(cell: Cell) -> Place:
         runs = results.path.parent / "runs"
-        return Place(runs / results.key(cell), results.data_root, device)
+        return Place(runs / results.key(cell), results.data_root, options.device)
 
-    for key, outcome in _all_outcomes(due, running, place, jobs, backend):
+    for key, outcome in _all_outcomes(due, running, place, options):
         cell = running.pop(key)
         results.add(cell, outcome)
         error = outcome.get("error", "")
@@ -248,7 +259,7 @@ def run_cells(
             error,
             spent / done * (len(pending) - done),
         )
-        on_progress(progress)
+        options.on_progress(progress)
     return progress
 
 
@@ -256,18 +267,17 @@ def _all_outcomes(
     due: Callable[[], Iterator[Cell]],
     running: Mapping[str, Cell],
     place: Callable[[Cell], Place],
-    jobs: int,
-    backend: Backend,
+    options: RunnerOptions,
 ) -> Iterator[tuple[str, Record]]:
     """Yield keys and outcomes; the cells of a worker that was killed failed, others go on."""
     while True:
         try:
-            yield from _outcomes(due(), place, jobs, backend)
+            yield from _outcomes(due(), place, options.jobs, options.backend)
         except Exception as error:
             if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool"):
                 raise
             for key in list(running):
-                yield key, {"error": "a worker was killed, perhaps for want of memory"}
+                yield key, {"error": "a worker process was killed, perhaps out of memory"}
         else:
             return
 

@@ -1,4 +1,4 @@
-"""Studies of accuracy: Tables I, III and V, tuned scopes, gains over controls, comparisons."""
+"""Studies that compare: tuned scopes, gains over controls, protocols, methods."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any
 from ugcl._utils.errors import UGCLError
 from ugcl.evaluation import CONTROLS
 from ugcl.evaluation.protocols import PROTOCOLS
-from ugcl.methods import METHODS, get_method
+from ugcl.methods import get_method
 from ugcl.study.cell import Cell
 from ugcl.study.entries import (
     CITATION,
+    OURS,
     PAPER_DATA,
-    SUPERVISED_SPLITS,
     Options,
     Source,
     Study,
     accuracy_cells,
     by_graph,
     by_seed,
+    control_entry,
     entry,
     gain,
+    grid_of,
     interval_entry,
     loadable,
-    many_splits,
     missing,
-    one_split,
     shown,
 )
-from ugcl.study.published import published, published_accuracy
+from ugcl.study.published import paper_methods
 from ugcl.study.runner import Results
 from ugcl.study.summary import combined_difference
 from ugcl.study.table import Entry, Row, Table
@@ -39,222 +39,8 @@ from ugcl.study.table import Entry, Row, Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ARXIV = "ogbn-arxiv"
-
-OURS = ("multiscope", "subg-con", "ggd", "cca-ssg")
-"""Methods that the paper does not print and that stand beside its own."""
-
 SCOPES = (0, 2, 5, 10, "component", "graph")
 """Training scopes that `unify` tries; the integers are its readout scopes."""
-
-
-# Tables I and III
-
-
-def _paper_methods() -> list[str]:
-    rows = published()["node_classification"]["rows"]
-    return [method for method in rows if method in METHODS]
-
-
-def _all_methods() -> list[str]:
-    return [*_paper_methods(), *OURS]
-
-
-def _classification_cells(options: Options) -> list[Cell]:
-    methods = sorted(options.names(_all_methods()), key=lambda name: name != "ugcl")
-    pairs = product(methods, loadable(options, PAPER_DATA))
-    groups = [accuracy_cells(options, source, method) for method, source in pairs]
-    return by_seed(groups)
-
-
-def _grid(
-    options: Options, methods: Sequence[str], sources: Sequence[Source]
-) -> dict[str, list[list[Cell]]]:
-    """Return for each method the cells on each graph."""
-    return {
-        method: [accuracy_cells(options, source, method) for source in sources]
-        for method in methods
-    }
-
-
-def _classification_tables(options: Options, results: Results) -> list[Table]:
-    sources = options.sources(PAPER_DATA)
-    grid = _grid(options, options.names(_all_methods()), sources)
-    columns = [shown(source) for source in sources]
-    groups_of = list(zip(*grid.values(), strict=True))
-
-    def controls(field: str, protocol: str) -> list[tuple[str, list[Entry]]]:
-        names = [name for name in CONTROLS if name != "untrained"]
-        return [
-            (
-                f"control: {name}",
-                [_control(results, groups, name, field, protocol) for groups in groups_of],
-            )
-            for name in names
-        ]
-
-    first = [
-        (
-            method,
-            [
-                entry(results, cells, one_split, published_accuracy(method, column))
-                for cells, column in zip(groups, columns, strict=True)
-            ],
-        )
-        for method, groups in grid.items()
-    ]
-    many = [
-        (method, [entry(results, cells, many_splits) for cells in groups])
-        for method, groups in grid.items()
-    ]
-    learned = frozenset(grid)
-    return [
-        Table(
-            "classification",
-            "Table I: accuracy on one split, by the authors' probe (in parentheses as published)",
-            "method",
-            columns,
-            [*first, *controls("controls", "paper")],
-            learned,
-            (
-                f"Preset `{options.preset}`, or the only one of a method; mean ± deviation over "
-                "seeds. The public split, or a random 10/10/80 % split. mlp, gcn, gat and sgc "
-                "learn from labels and are scored by their predictions. † differs from the "
-                "published mean by more than two deviations.",
-            ),
-        ),
-        Table(
-            "classification-honest",
-            "Accuracy over random splits, by the honest probe",
-            "method",
-            columns,
-            [*many, *controls("controls_mean", "honest")],
-            learned,
-            (
-                f"{options.splits} random splits; {SUPERVISED_SPLITS} for methods that learn from "
-                "labels. Nothing is chosen on test nodes.",
-            ),
-        ),
-    ]
-
-
-def _arxiv_sources(options: Options) -> list[Source]:
-    other = _other_data(options)
-    return list(other) if options.data else loadable(options, (ARXIV,))
-
-
-def _other_data(options: Options) -> tuple[Source, ...]:
-    """Return the user's graphs for the table of ogbn-arxiv: itself or graphs in its layout."""
-    return tuple(source for source in options.data if shown(source) not in PAPER_DATA)
-
-
-def _arxiv_methods(options: Options) -> list[str]:
-    return options.names([*published()["ogbn_arxiv"]["rows"], "multiscope"])
-
-
-def _arxiv_cells(options: Options) -> list[Cell]:
-    groups = [
-        accuracy_cells(options, source, method, scores=_arxiv_scores(method))
-        for method, source in product(_arxiv_methods(options), _arxiv_sources(options))
-    ]
-    return by_seed(groups)
-
-
-def _arxiv_scores(method: str) -> dict[str, int]:
-    return {"predictions" if get_method(method).supervised else "honest": 0}
-
-
-def _arxiv_tables(options: Options, results: Results) -> list[Table]:
-    sources = _arxiv_sources(options)
-    rows = []
-    for method in _arxiv_methods(options):
-        figures = published()["ogbn_arxiv"]["rows"].get(method)
-        entries: list[Entry | str] = []
-        for source in sources or [ARXIV]:
-            cells = accuracy_cells(options, source, method, scores=_arxiv_scores(method))
-            for column, field in enumerate(("validation", "accuracy")):
-                reference = None
-                if figures and shown(source) == ARXIV:
-                    reference = (float(figures[column][0]), figures[column][1])
-                entries.append(entry(results, cells, _field(field), reference))
-        rows.append((method, entries))
-    names = [shown(source) for source in sources] or [ARXIV]
-    return [
-        Table(
-            "arxiv",
-            "Table III: accuracy on ogbn-arxiv (in parentheses as published)",
-            "method",
-            [f"{name}, {part}" for name in names for part in ("validation", "test")],
-            rows,
-            frozenset(_arxiv_methods(options)),
-            ("Honest probe on the graph's own split; predictions of gcn and mlp.",),
-        )
-    ]
-
-
-def _field(name: str) -> Callable[[dict[str, Any]], float | None]:
-    def value(result: dict[str, Any]) -> float | None:
-        row = next(iter(result["scores"].values()))
-        return None if row.get(name) is None else float(row[name])
-
-    return value
-
-
-def _control(
-    results: Results,
-    groups: Sequence[Sequence[Cell]],
-    name: str,
-    field: str,
-    protocol: str,
-) -> Entry:
-    """Return the score of a control, which every record of the graph has."""
-    for cells in groups:
-        for cell in cells:
-            result = results.result(cell)
-            scores = {} if result is None else result["scores"].get(protocol, {}).get(field, {})
-            if name in scores:
-                return Entry(scores[name])
-    return Entry(None)
-
-
-# Table V
-
-
-ABLATIONS = ("ugcl", "ugcl-mean", "ugcl-smooth", "ugcl-sig", "ugcl-no-sample", "ugcl-no-power")
-
-
-def _ablation_cells(options: Options) -> list[Cell]:
-    sources = loadable(options, CITATION)
-    pairs = product(options.names(ABLATIONS), sources)
-    return by_seed([accuracy_cells(options, source, method) for method, source in pairs])
-
-
-def _ablation_tables(options: Options, results: Results) -> list[Table]:
-    sources = options.sources(CITATION)
-    grid = _grid(options, options.names(ABLATIONS), sources)
-    columns = [shown(source) for source in sources]
-    rows = []
-    for method, groups in grid.items():
-        entries: list[Entry | str] = [
-            entry(results, cells, one_split, published_accuracy(method, column))
-            for cells, column in zip(groups, columns, strict=True)
-        ]
-        entries += [entry(results, cells, many_splits) for cells in groups]
-        rows.append((method, entries))
-    return [
-        Table(
-            "ablation",
-            "Table V: ablations of UGCL (in parentheses as published)",
-            "method",
-            [*columns, *(f"{column}, random splits" for column in columns)],
-            rows,
-            frozenset(grid),
-            (
-                f"Preset `{options.preset}`. One split by the authors' probe, random splits by the "
-                "honest one.",
-            ),
-        )
-    ]
 
 
 # the framework
@@ -326,7 +112,7 @@ def _pair(pair: Sequence[float] | None, note: str = "") -> Entry:
 
 
 def _unsupervised(options: Options) -> list[str]:
-    names = options.names(["multiscope", *_paper_methods(), *OURS[1:]])
+    names = options.names(["multiscope", *paper_methods(), *OURS[1:]])
     return [name for name in names if not get_method(name).supervised]
 
 
@@ -336,13 +122,13 @@ def _pays_cells(options: Options) -> list[Cell]:
 
 
 def _gains(options: Options, results: Results) -> dict[str, list[dict[str, Any] | None]]:
-    grid = _grid(options, _unsupervised(options), options.sources(PAPER_DATA))
+    grid = grid_of(options, _unsupervised(options), options.sources(PAPER_DATA))
     return {method: [gain(results, cells) for cells in groups] for method, groups in grid.items()}
 
 
 def _pays_tables(options: Options, results: Results) -> list[Table]:
     sources = options.sources(PAPER_DATA)
-    grid = _grid(options, _unsupervised(options), sources)
+    grid = grid_of(options, _unsupervised(options), sources)
     rows: list[Row] = [
         (
             method,
@@ -369,11 +155,10 @@ def _pays_tables(options: Options, results: Results) -> list[Table]:
 
 def _best_control(results: Results, groups: Sequence[Sequence[Cell]]) -> Entry | str:
     names = [name for name in CONTROLS if name != "untrained"]
-    scores = {
-        name: found.mean
-        for name in names
-        if (found := _control(results, groups, name, "controls_mean", "honest")).mean is not None
+    entries = {
+        name: control_entry(results, groups, name, "controls_mean", "honest") for name in names
     }
+    scores = {name: found.mean for name, found in entries.items() if found.mean is not None}
     if not scores:
         return Entry(None)
     best = max(scores, key=lambda name: scores[name])
@@ -441,7 +226,7 @@ def _protocol_tables(options: Options, results: Results) -> list[Table]:
         for control in CONTROLS:
             if control != "untrained":
                 entries = [
-                    _control(results, list(grid.values()), control, "controls_mean", name)
+                    control_entry(results, list(grid.values()), control, "controls_mean", name)
                     for name in PROTOCOLS
                 ]
                 rows.append((f"control: {control}", entries))
@@ -510,10 +295,7 @@ def _compare_tables(options: Options, results: Results) -> list[Table]:
     ]
 
 
-ACCURACY_STUDIES = {
-    "classification": Study(_classification_cells, _classification_tables),
-    "arxiv": Study(_arxiv_cells, _arxiv_tables),
-    "ablation": Study(_ablation_cells, _ablation_tables),
+COMPARISONS = {
     "unify": Study(_unify_cells, _unify_tables),
     "does-training-pay": Study(_pays_cells, _pays_tables, _pays_figures),
     "protocols": Study(_protocol_cells, _protocol_tables),
