@@ -113,12 +113,14 @@ def accuracy(cell: Cell, place: Place) -> dict[str, Any]:
         threads=1,
     )
     run = open_run(place.folder, prepared, resume=True)
+    cpu = time.process_time()
     train_run(run, prepared)
     metrics = run.metrics()
     return {
         "settings": prepared.config.settings.values(),
         "epochs": metrics["epochs"],
         "training_seconds": metrics["training_seconds"],
+        "run_cpu_seconds": round(time.process_time() - cpu, 2),
         "scores": {
             protocol: evaluate_run(
                 run,
