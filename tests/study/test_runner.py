@@ -16,6 +16,7 @@ from ugcl.methods import METHODS
 from ugcl.study import Options, Results
 from ugcl.study.catalogue import cells_of
 from ugcl.study.cell import Cell
+from ugcl.study.entries import entry, many_entry, one_split
 from ugcl.study.names import Backend
 from ugcl.study.runner import Progress, RunnerOptions, merge, run_cells
 
@@ -134,6 +135,25 @@ def test_a_score_on_many_splits_has_that_on_one(large_file: Path) -> None:
     assert results.get(one) is not None
     assert results.get(many) is not None
     assert results.get(replace(one, scores={"paper": 10})) is None
+
+
+def test_tables_show_scores_over_another_number_of_splits(large_file: Path) -> None:
+    results = Results(Path("unused"))
+    asked = Cell("accuracy", str(large_file), FAST, scores={"paper": 0, "honest": 20})
+    scores = {"honest": {"accuracy_mean": 50.0}, "paper": {"accuracy": 60.0}}
+    record = {"scores": {"paper": 0, "honest": 5}, "result": {"scores": scores}}
+    results.records[results.key(asked)] = record
+    assert results.get(asked) is None
+    assert results.result(asked) == record["result"]
+    assert many_entry(results, [asked]).text() == "50.0 (5 of 20 splits)"
+    assert many_entry(results, [replace(asked, scores={"honest": 5})]).text() == "50.0"
+    assert many_entry(results, [asked, replace(asked, seed=1)]).text() == (
+        "50.0 (1 of 2 seeds, 5 of 20 splits)"
+    )
+    assert entry(results, [asked], one_split).text() == "60.0"
+    assert results.result(replace(asked, scores={"paper": 2})) is None
+    assert results.result(replace(asked, scores={"gca": 2})) is None
+    assert results.result(replace(asked, readouts=(1,))) is None
 
 
 def test_an_error_does_not_replace_a_result(large_file: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from ugcl.study.table import DIFFERS, escape
 def table(rows: list[tuple[str, list[Entry | str]]], ranked: set[str] | None = None) -> Table:
     columns = [f"c{i}" for i in range(len(rows[0][1]))]
     names = {name for name, _ in rows} if ranked is None else ranked
-    return Table("t", "A title", "method", columns, rows, frozenset(names), ("A note.",))
+    return Table("t", "A title", "method", columns, rows, frozenset(names), ("A note.",), "%")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,7 @@ def test_the_files_agree(tmp_path: Path) -> None:
     assert float(lines[0]["mean"]) == entries[0]["mean"] == 84.12
     assert lines[0]["differs"] == "True"
     assert lines[2]["text"] == "not run"
+    assert [line["unit"] for line in lines] == ["%", "", "%", "points"]
     latex = files[3].read_text("utf-8")
     assert "a\\_b & \\textbf{84.1 $\\pm$ 0.3 (80.0$^\\dagger$)} & n \\& m \\\\" in latex
     assert latex.count("\\\\") == 3

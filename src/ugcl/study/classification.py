@@ -23,7 +23,7 @@ from ugcl.study.entries import (
     entry,
     grid_of,
     loadable,
-    many_splits,
+    many_entry,
     one_split,
     shown,
 )
@@ -75,7 +75,7 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
         for method, groups in grid.items()
     ]
     many = [
-        (method, [entry(results, cells, many_splits) for cells in groups])
+        (method, [many_entry(results, cells) for cells in groups])
         for method, groups in grid.items()
     ]
     learned = frozenset(grid)
@@ -93,6 +93,7 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
                 "learn from labels and are scored by their predictions. † differs from the "
                 "published mean by more than two deviations.",
             ),
+            unit="%",
         ),
         Table(
             "classification-honest",
@@ -105,6 +106,7 @@ def _classification_tables(options: Options, results: Results) -> list[Table]:
                 f"{options.splits} random splits; {SUPERVISED_SPLITS} for methods that learn from "
                 "labels. Nothing is chosen on test nodes.",
             ),
+            unit="%",
         ),
     ]
 
@@ -159,6 +161,7 @@ def _arxiv_tables(options: Options, results: Results) -> list[Table]:
             rows,
             frozenset(_arxiv_methods(options)),
             ("Honest probe on the graph's own split; predictions of gcn and mlp.",),
+            unit="%",
         )
     ]
 
@@ -193,7 +196,7 @@ def _ablation_tables(options: Options, results: Results) -> list[Table]:
             entry(results, cells, one_split, published_accuracy(method, column))
             for cells, column in zip(groups, columns, strict=True)
         ]
-        entries += [entry(results, cells, many_splits) for cells in groups]
+        entries += [many_entry(results, cells) for cells in groups]
         rows.append((method, entries))
     return [
         Table(
@@ -207,6 +210,7 @@ def _ablation_tables(options: Options, results: Results) -> list[Table]:
                 f"Preset `{options.preset}`. One split by the authors' probe, random splits by the "
                 "honest one.",
             ),
+            unit="%",
         )
     ]
 

@@ -28,6 +28,7 @@ from ugcl.study.entries import (
     grid_of,
     interval_entry,
     loadable,
+    many_entry,
     missing,
     shown,
 )
@@ -100,6 +101,7 @@ def _unify_tables(options: Options, results: Results) -> list[Table]:
                 "The scope is chosen on validation nodes of each random split; honest probe; gains "
                 "over the method's own scope with 95 % intervals.",
             ),
+            unit="%",
         )
     ]
 
@@ -132,7 +134,10 @@ def _pays_tables(options: Options, results: Results) -> list[Table]:
     rows: list[Row] = [
         (
             method,
-            [interval_entry(gain(results, cells), missing(results, cells)) for cells in groups],
+            [
+                interval_entry(gain(results, cells), missing(results, cells, "honest"))
+                for cells in groups
+            ],
         )
         for method, groups in grid.items()
     ]
@@ -149,6 +154,7 @@ def _pays_tables(options: Options, results: Results) -> list[Table]:
                 "is the best of six for each method and graph; one of them is the method's own "
                 "encoder before training, which the first row leaves out.",
             ),
+            unit="%",
         )
     ]
 
@@ -211,16 +217,12 @@ def _all_protocols(options: Options, source: Source, method: str) -> list[Cell]:
     return accuracy_cells(options, source, method, scores=scores)
 
 
-def _by_protocol(protocol: str) -> Callable[[dict[str, Any]], float | None]:
-    return lambda result: result["scores"].get(protocol, {}).get("accuracy_mean")
-
-
 def _protocol_tables(options: Options, results: Results) -> list[Table]:
     methods, tables = _protocol_methods(options), []
     for source in options.sources(PROTOCOL_DATA):
         grid = {method: _all_protocols(options, source, method) for method in methods}
         rows: list[Row] = [
-            (method, [entry(results, cells, _by_protocol(name)) for name in PROTOCOLS])
+            (method, [many_entry(results, cells, name) for name in PROTOCOLS])
             for method, cells in grid.items()
         ]
         for control in CONTROLS:
@@ -242,6 +244,7 @@ def _protocol_tables(options: Options, results: Results) -> list[Table]:
                     f"{options.splits} random splits of each protocol's own kind. The honest probe "
                     "chooses the settings of the controls.",
                 ),
+                unit="%",
             )
         )
     return tables
@@ -291,6 +294,7 @@ def _compare_tables(options: Options, results: Results) -> list[Table]:
             rows,
             frozenset(names),
             (f"Honest probe, {options.splits} random splits, paired by seed, split and node.",),
+            unit="%",
         )
     ]
 

@@ -147,11 +147,22 @@ def entry(
     value: Callable[[dict[str, Any]], float | None],
     reference: tuple[float, float | None] | None = None,
     digits: int = 1,
+    *,
+    protocol: str = "",
 ) -> Entry:
-    """Return mean and deviation over the cells' seeds; a failure or fewer seeds are noted."""
+    """Return mean and deviation over the cells' seeds; a failure or fewer seeds are noted.
+
+    Args:
+        results: the results.
+        cells: the cells, one for each seed.
+        value: the figure of a result.
+        reference: the published mean and deviation.
+        digits: decimals.
+        protocol: of figures over many splits; another number of splits is noted.
+    """
     found = [result for cell in cells if (result := results.result(cell)) is not None]
     values = [number for result in found if (number := value(result)) is not None]
-    note = missing(results, cells)
+    note = missing(results, cells, protocol)
     if not values:
         return Entry(None, published=reference, note="undefined" if found else note)
     deviation = stdev(values) if len(values) > 1 else None
@@ -171,10 +182,16 @@ def one_split(result: dict[str, Any]) -> float | None:
     return None if row is None else float(row["accuracy"])
 
 
-def many_splits(result: dict[str, Any]) -> float | None:
-    """Return the mean accuracy over random splits, by the honest probe."""
-    row = result["scores"].get("honest") or result["scores"].get("predictions") or {}
-    return row.get("accuracy_mean")
+def many_entry(results: Results, cells: Sequence[Cell], protocol: str = "honest") -> Entry:
+    """Return the mean accuracy over random splits, of a probe or of predictions."""
+    if any("predictions" in cell.scores for cell in cells):
+        protocol = "predictions"
+    return entry(
+        results,
+        cells,
+        lambda result: result["scores"].get(protocol, {}).get("accuracy_mean"),
+        protocol=protocol,
+    )
 
 
 def gain(results: Results, cells: Sequence[Cell]) -> dict[str, Any] | None:
@@ -225,12 +242,18 @@ def interval_entry(difference: dict[str, Any] | None, note: str = "") -> Entry:
     return Entry(difference["mean"], low=low, high=high, note=note)
 
 
-def missing(results: Results, cells: Sequence[Cell]) -> str:
-    """Return why there is no result, or of how many seeds, as a note."""
-    found = sum(results.result(cell) is not None for cell in cells)
-    if found:
-        return "" if found == len(cells) else f"{found} of {len(cells)} seeds"
-    return next(filter(None, (failure(results.get(cell)) for cell in cells)), "")
+def missing(results: Results, cells: Sequence[Cell], protocol: str = "") -> str:
+    """Return why there is no result, or of how many seeds and splits, as a note.
+
+    With a protocol, a number of its splits that differs from the one asked for is noted, too.
+    """
+    found = [cell for cell in cells if results.result(cell) is not None]
+    if not found:
+        return next(filter(None, (failure(results.get(cell)) for cell in cells)), "")
+    notes = [] if len(found) == len(cells) else [f"{len(found)} of {len(cells)} seeds"]
+    counts = {(results.splits(cell).get(protocol), cell.scores.get(protocol)) for cell in found}
+    notes += sorted(f"{stored} of {asked} splits" for stored, asked in counts if stored != asked)
+    return ", ".join(notes)
 
 
 def grid_of(

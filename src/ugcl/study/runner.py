@@ -101,9 +101,25 @@ class Results:
         return _with_scores_of(cell, stored)
 
     def result(self, cell: Cell) -> dict[str, Any] | None:
-        """Return the result of a cell that was computed without an error."""
-        record = self.get(cell)
-        found: dict[str, Any] | None = None if record is None else record.get("result")
+        """Return the result of a cell that was computed without an error.
+
+        Its scores may be over another number of random splits (`splits`) than the cell asks for: a
+        table shows what there is, and says so.
+        """
+        record = self.records.get(self.key(cell), {})
+        counts = self.splits(cell)
+        complete = all(
+            counts.get(name, 0) > 0 if count else name in counts
+            for name, count in cell.scores.items()
+        )
+        if not complete or not set(cell.readouts) <= set(record.get("readouts", [])):
+            return None
+        found: dict[str, Any] | None = record.get("result")
+        return found
+
+    def splits(self, cell: Cell) -> dict[str, int]:
+        """Return the number of random splits of each protocol that the cell is scored by."""
+        found: dict[str, int] = self.records.get(self.key(cell), {}).get("scores", {})
         return found
 
     def add(self, cell: Cell, outcome: Record) -> Record:

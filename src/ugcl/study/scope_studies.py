@@ -137,7 +137,7 @@ def _scope_tables(options: Options, results: Results) -> list[Table]:
     return [
         Table(
             "scope",
-            "Table IV: accuracy of UGCL for n = 1 to 10 (in parentheses as published)",
+            "Table IV: accuracy (%) of UGCL for n = 1 to 10 (in parentheses as published)",
             "data set",
             [f"n = {n}" for n in range(1, MAX_N + 1)],
             rows,
@@ -196,6 +196,7 @@ def _hidden_tables(options: Options, results: Results) -> list[Table]:
                 "One split, authors' probe."
                 + ("" if options.full else " `--full` adds larger sizes."),
             ),
+            unit="%",
         )
     ]
 
@@ -261,6 +262,7 @@ def _joint_tables(options: Options, results: Results) -> list[Table]:
                 [f"S = {size}" for size in sizes],
                 rows,
                 notes=("One split, authors' probe." + reduced,),
+                unit="%",
             )
         )
     return tables

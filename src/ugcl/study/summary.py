@@ -20,14 +20,14 @@ def combined_difference(differences: Sequence[dict[str, Any]]) -> dict[str, Any]
     """Return the mean over seeds of a paired difference, and its 95 % interval.
 
     All seeds share splits and nodes, so these errors do not shrink with more seeds; the standard
-    error over seeds is added.
+    error over seeds is added. Where seeds have different numbers of splits, the smallest counts.
 
     Args:
         differences: of each seed, as `Estimate.to_json` returns them.
     """
     means = [difference["mean"] for difference in differences]
     mean = statistics.fmean(means)
-    num_splits = len(differences[0]["by_split"])
+    num_splits = min(len(difference["by_split"]) for difference in differences)
     errors = [
         (math.sqrt(statistics.fmean(each[name] ** 2 for each in differences)), degrees)
         for name, degrees in (("error_splits", num_splits - 1), ("error_nodes", math.inf))

@@ -86,6 +86,8 @@ class Table:
         ranked: names of the rows whose best figure in each column is bold and the second
             underlined.
         notes: sentences below the table.
+        unit: the unit of figures that have none of their own, for CSV and JSON; gains, the figures
+            with an interval, are in points.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Table:
     rows: Sequence[Row]
     ranked: frozenset[str] = frozenset()
     notes: Sequence[str] = field(default_factory=tuple)
+    unit: str = ""
 
     @property
     def has_figures(self) -> bool:
@@ -194,6 +197,7 @@ class Table:
                     "published": mean,
                     "published_deviation": deviation,
                     "differs": entry.differs,
+                    "unit": "points" if entry.low is not None else entry.unit.strip() or self.unit,
                     "text": entry.note if entry.mean is not None else entry.note or NOT_RUN,
                 }
 
@@ -209,7 +213,7 @@ class Table:
 
 _RECORD = (
     *("row", "column", "mean", "deviation", "low", "high"),
-    *("published", "published_deviation", "differs", "text"),
+    *("published", "published_deviation", "differs", "unit", "text"),
 )
 
 _LATEX = {
