@@ -43,6 +43,8 @@ STYLE: dict[str, Any] = {
     "grid.linewidth": 0.6,
     "axes.axisbelow": True,
     "legend.frameon": False,
+    "legend.handlelength": 1.4,
+    "legend.columnspacing": 1.0,
     "lines.linewidth": 1.3,
     "lines.markersize": 3.5,
     "mathtext.fontset": "dejavusans",
@@ -117,14 +119,21 @@ def _curve(
 
 
 def _legend_below(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
+    """Add a legend below the axes, in fewer columns where it would be wider than the figure."""
     handles = {
         label: handle
         for each in axes
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=columns, frameon=False
-    )
+    while True:
+        legend = figure.legend(
+            handles.values(), handles.keys(), loc="outside lower center", ncols=columns
+        )
+        figure.draw_without_rendering()
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
+        columns -= 1
 
 
 def plot_hidden(table: Table, sizes: Sequence[int]) -> Figure:
@@ -191,11 +200,11 @@ def plot_decay(curves: Mapping[str, Mapping[str, Any]]) -> Figure:
                 curve["measured"], color=colour, marker=marker, ms=3, markevery=10, label=label
             )
             axes.plot(curve["bound"], "--", color=colour, lw=0.9)
-        axes.plot([], [], color=GREY, label="measured d(AⁿH) / d(H)")
+        axes.plot([], [], color=GREY, label="measured")
         axes.plot([], [], "--", color=GREY, lw=0.9, label="bound λⁿ")
         axes.set(
             xlabel="power n",
-            ylabel="fraction of the initial distance",
+            ylabel="d(AⁿH) / d(H)",
             yscale="log",
             xlim=(0, None),
         )
