@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ugcl import UGCLError
+from ugcl.data import GraphFiles
 from ugcl.methods import METHODS
 from ugcl.study import Options, Results
 from ugcl.study.catalogue import cells_of
@@ -100,6 +101,25 @@ def test_a_cell_depends_on_settings_data_and_versions(
     assert results.key(replace(cell, scores={}, readouts=(1,))) in keys
     monkeypatch.setitem(METHODS, "dgi", replace(METHODS["dgi"], version=2))
     assert results.key(replace(cell)) not in keys
+
+
+def test_a_cell_follows_its_file(tmp_path: Path) -> None:
+    edges, labels = tmp_path / "edges.csv", tmp_path / "labels.csv"
+    edges.write_text("source,target\n0,1\n1,2\n2,3\n")
+    labels.write_text("id,label\n0,0\n1,0\n2,1\n3,1\n")
+    results = Results(Path("unused"))
+
+    def key() -> str:
+        return results.key(Cell("statistics", GraphFiles(edges=str(edges), labels=str(labels))))
+
+    keys = [key(), key()]
+    labels.write_text("id,label\n0,0\n1,1\n2,1\n3,1\n3,1\n".replace("\n3,1\n3,1", "\n3,1"))
+    os.utime(labels, ns=(0, 0))
+    keys.append(key())
+    edges.write_text("source,target\n0,1\n1,2\n2,3\n0,3\n")
+    keys.append(key())
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
 
 
 def test_one_training_serves_all_scores(large_file: Path, tmp_path: Path) -> None:

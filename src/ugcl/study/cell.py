@@ -59,7 +59,7 @@ class Cell:
             "task": self.task,
             "task_version": TASKS[self.task].version,
             "graph": graph_name(self.graph),
-            "fingerprint": _fingerprint(self.graph, data_root),
+            "fingerprint": _fingerprint(self.graph, data_root, _stamps(self.graph)),
             "seed": self.seed,
             **self.params,
         }
@@ -101,8 +101,18 @@ def key_of(identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def _stamps(graph: str | GraphFiles) -> tuple[tuple[int, int], ...]:
+    """Return time and size of a graph's files, which tell whether they have changed."""
+    files = graph if isinstance(graph, GraphFiles) else GraphFiles(edges=graph)
+    paths = (Path(path) for path in (files.edges, files.features, files.labels, files.ids) if path)
+    stats = (path.stat() for path in paths if path.is_file())
+    return tuple((stat.st_mtime_ns, stat.st_size) for stat in stats)
+
+
 @cache
-def _fingerprint(graph: str | GraphFiles, data_root: str | None) -> str:
+def _fingerprint(
+    graph: str | GraphFiles, data_root: str | None, stamps: tuple[tuple[int, int], ...]
+) -> str:
     """Return a hash of edges, features, labels and the graph's own split."""
     loaded = load_graph(graph, data_root)
     parts = [loaded.fingerprint.encode()]
