@@ -8,21 +8,26 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 import torch
+from torch import Tensor
 
-from ugcl._utils.linalg import dense_rows, randomized_svd
+from ugcl._utils.linalg import OVERSAMPLES, dense_rows
 from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.selection.choice import MAX_N
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.typing import CSRMatrix, Features, NodeIndices
-from ugcl.views import scale_features
+from ugcl.views import densify, scale_features
 
 Matrix = npt.NDArray[np.float32]
 
 NUM_COMPONENTS = 128
 """Singular directions of the features that are kept."""
+
+ITERATIONS = 2
+"""Power iterations with which they are found."""
 
 
 @dataclass(frozen=True)
@@ -95,20 +100,43 @@ def random_half(count: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
 def reduce_columns(
     matrix: Features, num_components: int = NUM_COMPONENTS, max_rows: int | None = None
 ) -> Matrix:
-    """Project onto the leading singular directions (randomised SVD), if there are more columns.
+    """Project onto the leading right singular directions, if there are more columns.
+
+    They are found by subspace iteration and the Rayleigh-Ritz procedure (Halko et al., 2011).
 
     Args:
         matrix: N x D.
         num_components: directions to keep.
         max_rows: rows from which the directions are computed, a random sample if there are more.
     """
-    if matrix.shape[1] <= num_components:
+    num_rows, width = matrix.shape
+    if width <= num_components:
         return dense_rows(matrix).astype(np.float32, copy=False)
-    num_rows = matrix.shape[0]
-    rank = min(num_components, num_rows)
-    if max_rows is None or num_rows <= max_rows:
-        left, values, _ = randomized_svd(matrix, rank, iterations=2)
-        return np.ascontiguousarray(left * values, dtype=np.float32)
-    some = np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))
-    _, _, right = randomized_svd(matrix[some], rank, iterations=2)
-    return np.ascontiguousarray(matrix @ right.T, dtype=np.float32)
+    some = matrix
+    if max_rows is not None and num_rows > max_rows:
+        some = matrix[np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))]
+    rows, transposed = _tensor(some), _tensor(some.T)
+    start = numpy_generator("svd").standard_normal((width, num_components + OVERSAMPLES), "float32")
+    basis = torch.from_numpy(start)
+    for _ in range(ITERATIONS):
+        basis = _product(transposed, _product(rows, basis))
+        basis /= basis.abs().max().clamp(min=1e-30)
+    basis, _ = torch.linalg.qr(basis)
+    projected = _product(rows, basis)
+    _, rotation = np.linalg.eigh((projected.T @ projected).numpy().astype(np.float64))
+    leading = torch.from_numpy(rotation[:, -num_components:].astype(np.float32))
+    if some is matrix:
+        return (projected @ leading).numpy()
+    return _product(_tensor(matrix), basis @ leading).numpy()
+
+
+def _tensor(features: Features) -> Tensor:
+    """Return X for products, CSR if it is sparse."""
+    features = densify(features)
+    if sp.issparse(features):  # of which only products from the left are taken
+        return SparseMatrix.from_scipy(features, symmetric=True).matrix
+    return torch.from_numpy(np.array(features, dtype=np.float32))
+
+
+def _product(matrix: Tensor, rows: Tensor) -> Tensor:
+    return matrix @ rows if matrix.layout == torch.strided else multiply(matrix, rows)
