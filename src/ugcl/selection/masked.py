@@ -21,10 +21,11 @@ import numpy.typing as npt
 
 from ugcl._utils.linalg import ridge_explained
 from ugcl._utils.random import numpy_generator
-from ugcl.selection.readouts import Matrix, Readouts, reduce_columns
+from ugcl.selection.readouts import Matrix, Readouts
 from ugcl.selection.sampled import sampled_masked_features
 from ugcl.selection.stopping import Scores, has_fallen, is_clear, one_standard_error_rule
 from ugcl.typing import NodeIndices
+from ugcl.views import reduce_columns
 
 NUM_TARGETS = 32
 """Singular directions of the masked features that are predicted."""

@@ -8,26 +8,19 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
-from torch import Tensor
 
-from ugcl._utils.linalg import OVERSAMPLES, dense_rows
-from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.selection.choice import MAX_N
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.typing import CSRMatrix, Features, NodeIndices
-from ugcl.views import densify, scale_features
+from ugcl.views import reduce_columns, scale_features
 
 Matrix = npt.NDArray[np.float32]
 
 NUM_COMPONENTS = 128
 """Singular directions of the features that are kept."""
-
-ITERATIONS = 2
-"""Power iterations with which they are found."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class Readouts:
 
     def encode(self, features: Features, max_rows: int | None = None) -> Matrix:
         """Return `A X` for other features X, reduced to their leading singular directions."""
-        reduced = reduce_columns(features, max_rows=max_rows)
+        reduced = reduce_columns(features, NUM_COMPONENTS, max_rows)
         return (self.adjacency @ torch.from_numpy(reduced)).numpy()
 
     def sample_columns(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -95,48 +88,3 @@ def random_half(count: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
     mask: npt.NDArray[np.bool_] = rng.random(count) < 0.5
     mask[rng.choice(count, 2, replace=False)] = (True, False)
     return mask
-
-
-def reduce_columns(
-    matrix: Features, num_components: int = NUM_COMPONENTS, max_rows: int | None = None
-) -> Matrix:
-    """Project onto the leading right singular directions, if there are more columns.
-
-    They are found by subspace iteration and the Rayleigh-Ritz procedure (Halko et al., 2011).
-
-    Args:
-        matrix: N x D.
-        num_components: directions to keep.
-        max_rows: rows from which the directions are computed, a random sample if there are more.
-    """
-    num_rows, width = matrix.shape
-    if width <= num_components:
-        return dense_rows(matrix).astype(np.float32, copy=False)
-    some = matrix
-    if max_rows is not None and num_rows > max_rows:
-        some = matrix[np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))]
-    rows, transposed = _tensor(some), _tensor(some.T)
-    start = numpy_generator("svd").standard_normal((width, num_components + OVERSAMPLES), "float32")
-    basis = torch.from_numpy(start)
-    for _ in range(ITERATIONS):
-        basis = _product(transposed, _product(rows, basis))
-        basis /= basis.abs().max().clamp(min=1e-30)
-    basis, _ = torch.linalg.qr(basis)
-    projected = _product(rows, basis)
-    _, rotation = np.linalg.eigh((projected.T @ projected).numpy().astype(np.float64))
-    leading = torch.from_numpy(rotation[:, -num_components:].astype(np.float32))
-    if some is matrix:
-        return (projected @ leading).numpy()
-    return _product(_tensor(matrix), basis @ leading).numpy()
-
-
-def _tensor(features: Features) -> Tensor:
-    """Return X for products, CSR if it is sparse."""
-    features = densify(features)
-    if sp.issparse(features):  # of which only products from the left are taken
-        return SparseMatrix.from_scipy(features, symmetric=True).matrix
-    return torch.from_numpy(np.array(features, dtype=np.float32))
-
-
-def _product(matrix: Tensor, rows: Tensor) -> Tensor:
-    return matrix @ rows if matrix.layout == torch.strided else multiply(matrix, rows)
