@@ -39,7 +39,9 @@ def held_out_links(readouts: Readouts, seed: int = 0) -> Scores:
     test, train = order[:count], order[count:]
     upper = sp.csr_array((edges.data[train], (edges.row[train], edges.col[train])), edges.shape)
     adjacency = smoothing_adjacency(upper + upper.T)
-    hidden = (adjacency @ torch.from_numpy(reduce_columns(readouts.features, NUM_COMPONENTS))).numpy()
+    hidden = (
+        adjacency @ torch.from_numpy(reduce_columns(readouts.features, NUM_COMPONENTS))
+    ).numpy()
     random_pairs = rng.integers(readouts.graph.num_nodes, size=(2, count))
     pairs = np.hstack([np.vstack([edges.row[test], edges.col[test]]), random_pairs])
     aucs = []

@@ -20,9 +20,7 @@ ITERATIONS = 2
 Rows = npt.NDArray[np.float32]
 
 
-def reduce_columns(
-    matrix: Features, num_components: int, max_rows: int | None = None
-) -> Rows:
+def reduce_columns(matrix: Features, num_components: int, max_rows: int | None = None) -> Rows:
     """Project rows onto the leading right singular directions, if there are more columns.
 
     The directions are found by subspace iteration and the Rayleigh-Ritz procedure (Halko et al.,
