@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import normalize
 from sklearn.utils import extmath
 
-from ugcl._utils.linalg import normalize_rows, randomized_svd
+from ugcl._utils.linalg import normalize_rows, randomized_svd, ridge_explained, ridge_path
 from ugcl._utils.random import seed_of
 
 
@@ -64,3 +64,27 @@ def test_singular_triplets_are_those_of_scikit_learn(
     np.testing.assert_allclose(values, exact[:5], rtol=0.01)
     np.testing.assert_allclose(left.T @ left, np.eye(5), atol=1e-5)
     np.testing.assert_allclose(right @ right.T, np.eye(5), atol=1e-5)
+
+
+@pytest.mark.parametrize("offset", [0.0, 5.0])
+def test_ridge_explains_what_the_errors_of_its_predictions_lack(offset: float) -> None:
+    rng = np.random.default_rng(0)
+    rows = (rng.normal(size=(80, 6)) + offset).astype(np.float32)
+    targets = (rows[:, :3] + rng.normal(size=(80, 3))).astype(np.float32)
+    train, test = slice(50), slice(50, None)
+    centred, shifted = rows - rows[train].mean(axis=0), targets - targets[train].mean(axis=0)
+    products = [
+        product
+        for nodes in (train, test)
+        for product in (
+            centred[nodes].T @ centred[nodes],
+            centred[nodes].T @ shifted[nodes],
+        )
+    ]
+    errors = [
+        ((targets[test] - predicted) ** 2).sum()
+        for predicted in ridge_path(rows[train], targets[train], rows[test])
+    ]
+    expected = (shifted[test] ** 2).sum() - min(errors)
+    assert ridge_explained(*products) == pytest.approx(expected, rel=1e-4)
+    assert ridge_explained(*(np.zeros_like(product) for product in products)) == 0

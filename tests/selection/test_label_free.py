@@ -15,7 +15,7 @@ from ugcl.cli import main
 from ugcl.data import sbm_graph
 from ugcl.methods import METHODS, Shape
 from ugcl.selection import Readouts, apply_criterion, choose_scope, label_free, resolve_scope
-from ugcl.selection.label_free import one_standard_error_rule
+from ugcl.selection.stopping import one_standard_error_rule
 
 
 def sbm(homophily: float, degree: float, nodes: int = 1500, signal: float = 3.0) -> Graph:

@@ -8,9 +8,9 @@ from ugcl import Graph
 from ugcl._utils.linalg import ridge_path
 from ugcl.data import sbm_graph
 from ugcl.selection import Readouts, choose_scope, label_free, masked, sampled
-from ugcl.selection.label_free import one_standard_error_rule
 from ugcl.selection.masked import masked_features
 from ugcl.selection.sampled import Moments, group_columns, sampled_masked_features
+from ugcl.selection.stopping import one_standard_error_rule
 
 
 def sbm(homophily: float, degree: float, nodes: int = 6000) -> Graph:

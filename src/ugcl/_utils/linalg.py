@@ -115,3 +115,27 @@ def ridge_path(
     for penalty in RIDGE:
         shifted = gram + penalty * scale * np.eye(gram.shape[0], dtype=np.float32)
         yield left @ linalg.solve(shifted, right, assume_a="pos") + offset
+
+
+def ridge_explained(
+    gram: npt.NDArray[Any],
+    right: npt.NDArray[Any],
+    test_gram: npt.NDArray[Any],
+    test_right: npt.NDArray[Any],
+) -> float:
+    """Return the squared length of the targets that ridge regression explains on test rows.
+
+    `|Y|^2 - |Y - Z W|^2 = 2 <Z^T Y, W> - <W, Z^T Z W>` at the best penalty of `RIDGE`.
+
+    Args:
+        gram: `Z^T Z` of the training rows, D x D, centred by their mean.
+        right: `Z^T Y` of the training rows, D x T.
+        test_gram: `Z^T Z` of the test rows, centred by the mean of the training rows.
+        test_right: `Z^T Y` of the test rows.
+    """
+    scale = float(np.trace(gram))
+    penalties = np.multiply(RIDGE, scale) if scale > 0 else np.ones(1)
+    shifted = gram.astype(np.float64) + penalties[:, None, None] * np.eye(len(gram))
+    weights = np.linalg.solve(shifted, right)
+    explained = ((2 * test_right - test_gram @ weights) * weights).sum(axis=(1, 2))
+    return float(explained.max())

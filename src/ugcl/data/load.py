@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS
@@ -12,11 +13,11 @@ from ugcl._utils.suggest import unknown
 from ugcl.data.cache import read_cached, user_cache
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.download import raw_files
-from ugcl.data.readers import GraphFiles, with_labels
-from ugcl.data.readers.arrays import is_matrix
-from ugcl.data.readers.nodes import ExpectedFeatures
-from ugcl.data.readers.read import read_files
+from ugcl.data.readers.files import GraphFiles
 from ugcl.graph import Graph
+
+if TYPE_CHECKING:
+    from ugcl.data.readers.nodes import ExpectedFeatures
 
 
 def load_graph(
@@ -47,7 +48,7 @@ def load_graph(
     path = Path(name_or_path)
     if path.is_file():
         if _is_edge_file(path):
-            return read_files(GraphFiles(edges=str(path)), expected)
+            return _from_files(GraphFiles(edges=str(path)), data_root, expected)
         return Graph.load(path)
     raise UGCLError(_not_found(str(name_or_path), path))
 
@@ -60,6 +61,8 @@ def default_data_root(data_root: str | Path | None = None) -> Path:
 def _from_files(
     files: GraphFiles, data_root: str | Path | None, expected: ExpectedFeatures | None
 ) -> Graph:
+    from ugcl.data.readers.read import read_files, with_labels  # slow to import
+
     path = Path(files.edges)
     if files.edges.lower() not in DATASETS and (_is_edge_file(path) or not path.is_file()):
         return read_files(files, expected)
@@ -75,6 +78,8 @@ def _from_files(
 
 def _is_edge_file(path: Path) -> bool:
     """Return whether a file contains edges: any file except an `.npz` without a SciPy matrix."""
+    from ugcl.data.readers.arrays import is_matrix
+
     return path.suffix.lower() != ".npz" or is_matrix(path)
 
 

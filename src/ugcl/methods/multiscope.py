@@ -145,4 +145,5 @@ METHOD = Method(
     settings=MultiScopeSettings,
     presets=load_presets("multiscope"),
     model=_model,
+    version=2,
 )

@@ -9,9 +9,9 @@ authors' code. `ours` marks the values that the source does not state.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
@@ -54,11 +54,35 @@ class Preset:
         )
 
 
+class PresetFile(Mapping[str, Preset]):
+    """The presets of a method, read from its TOML file when they are first used.
+
+    Args:
+        method: the name of the method.
+    """
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    @cached_property
+    def _presets(self) -> dict[str, Preset]:
+        file = resources.files("ugcl.methods") / "presets" / f"{self.method}.toml"
+        return parse_presets(file.read_text("utf-8"))
+
+    def __getitem__(self, name: str) -> Preset:
+        return self._presets[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._presets)
+
+    def __len__(self) -> int:
+        return len(self._presets)
+
+
 @cache
-def load_presets(method: str) -> dict[str, Preset]:
-    """Read the presets of a method from its TOML file."""
-    text = (resources.files("ugcl.methods") / "presets" / f"{method}.toml").read_text("utf-8")
-    return parse_presets(text)
+def load_presets(method: str) -> PresetFile:
+    """Return the presets of a method."""
+    return PresetFile(method)
 
 
 def parse_presets(text: str) -> dict[str, Preset]:

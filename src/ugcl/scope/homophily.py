@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import stdtrit
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.random import numpy_generator
@@ -92,6 +91,8 @@ class ContextualHomophily:
         """
         mean, count = self.mean(), self._count()
         correction = 1 - self.sources.size / self.population
+        from scipy.special import stdtrit  # slow to import
+
         squares = np.nansum((self.rates - mean[:, None]) ** 2, axis=1)
         freedom = np.where(count > 1, count - 1, np.nan)
         error = np.sqrt(squares / freedom * correction / count)

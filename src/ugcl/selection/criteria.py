@@ -13,7 +13,8 @@ import torch
 from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.scope import average_degree, edge_homophily, lower_bounds
 from ugcl.selection.paper_rule import last_dominant_n
-from ugcl.selection.readouts import Matrix, Readouts, reduce_columns, smoothing_adjacency
+from ugcl.selection.readouts import NUM_COMPONENTS, Matrix, Readouts, smoothing_adjacency
+from ugcl.views import reduce_columns
 
 Scores = npt.NDArray[np.float64]
 
@@ -38,7 +39,9 @@ def held_out_links(readouts: Readouts, seed: int = 0) -> Scores:
     test, train = order[:count], order[count:]
     upper = sp.csr_array((edges.data[train], (edges.row[train], edges.col[train])), edges.shape)
     adjacency = smoothing_adjacency(upper + upper.T)
-    hidden = (adjacency @ torch.from_numpy(reduce_columns(readouts.features))).numpy()
+    hidden = (
+        adjacency @ torch.from_numpy(reduce_columns(readouts.features, NUM_COMPONENTS))
+    ).numpy()
     random_pairs = rng.integers(readouts.graph.num_nodes, size=(2, count))
     pairs = np.hstack([np.vstack([edges.row[test], edges.col[test]]), random_pairs])
     aucs = []
@@ -75,7 +78,7 @@ def denoising(readouts: Readouts, seed: int = 0) -> Scores:
     with Hutchinson's estimate of the trace.
     """
     num_nodes = readouts.graph.num_nodes
-    features = reduce_columns(readouts.features)
+    features = reduce_columns(readouts.features, NUM_COMPONENTS)
     signs = numpy_generator("denoising", seed).choice([-1.0, 1.0], size=(num_nodes, 32))
     width = features.shape[1]
     scores = [-np.inf]  # GCV(0) is 0 / 0

@@ -18,7 +18,7 @@ from ugcl.selection.choice import MAX_N, Choice
 from ugcl.selection.criteria import agreement, denoising, held_out_links, pseudo_labels
 from ugcl.selection.masked import LARGE_GRAPH, masked_features
 from ugcl.selection.readouts import Readouts
-from ugcl.selection.stopping import standard_errors
+from ugcl.selection.stopping import one_standard_error_rule, standard_errors
 from ugcl.typing import Features
 from ugcl.views import sample_nodes, scale_features
 
@@ -106,23 +106,6 @@ def apply_criterion(
     if name == DEFAULT_CRITERION and all_scores:
         means = masked_features(readouts, stop=False).mean(axis=0)
     return Choice(name, n, why, tuple(means.tolist()))
-
-
-def one_standard_error_rule(scores: npt.NDArray[np.float64]) -> tuple[int, int]:
-    """Return the n with the best mean score, and the smallest n that is not clearly worse.
-
-    The second is found by going down from the best n while the mean score is lower by at most one
-    standard error of the difference, paired over repetitions: a smaller n costs less and mixes
-    fewer classes. With fewer than three repetitions it is the best n.
-    """
-    best = n = int(scores.mean(axis=0).argmax())
-    if len(scores) < 3:
-        return best, best
-    loss = scores[:, [best]] - scores
-    within = loss.mean(axis=0) <= standard_errors(loss)
-    while n > 0 and within[n - 1]:
-        n -= 1
-    return best, n
 
 
 def _significant(scores: npt.NDArray[np.float64]) -> bool:

@@ -14,22 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from ugcl._utils.linalg import ridge_path
+from ugcl._utils.linalg import ridge_explained
 from ugcl._utils.random import numpy_generator
-from ugcl.selection.readouts import Matrix, Readouts, reduce_columns
+from ugcl.selection.readouts import Matrix, Readouts
 from ugcl.selection.sampled import sampled_masked_features
-from ugcl.selection.stopping import Scores, has_fallen, is_clear
+from ugcl.selection.stopping import Scores, has_fallen, is_clear, one_standard_error_rule
 from ugcl.typing import NodeIndices
+from ugcl.views import reduce_columns
 
 NUM_TARGETS = 32
 """Singular directions of the masked features that are predicted."""
 
-REPEATS, REPEATS_CLEAR = 12, 4
-"""Repetitions, each with its own mask and nodes, and the first of them, which may suffice."""
+REPEATS, ROUND = 12, 4
+"""Repetitions at most, each with its own mask and nodes, and those that are scored side by side."""
 
 LARGE_GRAPH = 50_000
 """Nodes from which the readouts of a sample of nodes are estimated."""
@@ -37,7 +39,7 @@ LARGE_GRAPH = 50_000
 MAX_ROWS = 5_000
 """Rows from which the singular directions of the visible features are computed."""
 
-TRAIN_FRACTION, MAX_TRAIN, MAX_TEST = 0.1, 4_000, 8_000
+TRAIN_FRACTION, MAX_TRAIN, MAX_TEST = 0.1, 4_000, 4_000
 """Fraction of nodes that the regression is fitted on, and limits for large graphs."""
 
 
@@ -47,7 +49,8 @@ class MaskedSplit:
 
     Attributes:
         visible: mask of the visible columns.
-        targets: leading singular directions of the masked columns, one row for each of `nodes`.
+        targets: leading directions of the masked columns, one row for each of `nodes`, minus the
+            mean of the training nodes.
         nodes: training nodes, then test nodes.
         num_train: number of training nodes.
     """
@@ -57,17 +60,23 @@ class MaskedSplit:
     nodes: NodeIndices
     num_train: int
 
+    @cached_property
+    def variance(self) -> float:
+        """Squared length of the targets of the test nodes."""
+        return float((self.targets[self.num_train :] ** 2).sum())
+
 
 def masked_features(readouts: Readouts, seed: int = 0, *, stop: bool = True) -> Scores:
     """Return the R^2 of the masked features, repetitions x (last n + 1).
 
     Four repetitions are scored at n = 0, 1, ... until the score has fallen beyond noise
-    (`has_fallen`); if their choice is not clear (`is_clear`), so are the other eight, at most up to
-    the same n. Graphs of `LARGE_GRAPH` nodes or more: see `sampled_masked_features`.
+    (`has_fallen`). If their choice is not clear (`is_clear`), four more are, at most up to the same
+    n, and another four if the choice has changed. Graphs of `LARGE_GRAPH` nodes or more: see
+    `sampled_masked_features`.
 
     The columns are taken unscaled: the norm of a whole row would leak its masked part.
     Cost of a repetition: O(n nnz(A) 128) and regressions on at most 12,000 nodes. Memory: O(128 N)
-    for each of at most eight repetitions.
+    for each of four repetitions.
 
     Args:
         readouts: the graph and the largest n.
@@ -78,10 +87,15 @@ def masked_features(readouts: Readouts, seed: int = 0, *, stop: bool = True) -> 
         return sampled_masked_features(readouts, seed, stop=stop)
     if not stop:
         return _score_until_fallen(readouts, seed, range(REPEATS), stop=False)
-    first = _score_until_fallen(readouts, seed, range(REPEATS_CLEAR))
-    if is_clear(first):
-        return first
-    return _score_until_fallen(readouts, seed, range(REPEATS_CLEAR, REPEATS), first)
+    scores = _score_until_fallen(readouts, seed, range(ROUND))
+    chosen = None if is_clear(scores) else one_standard_error_rule(scores)[1]
+    while chosen is not None and len(scores) < REPEATS:
+        repeats = range(len(scores), len(scores) + ROUND)
+        scores = _score_until_fallen(readouts, seed, repeats, scores)
+        before, chosen = chosen, one_standard_error_rule(scores)[1]
+        if chosen == before:
+            break
+    return scores
 
 
 def _score_until_fallen(
@@ -117,14 +131,17 @@ def sample_split(readouts: Readouts, seed: int, repeat: int) -> MaskedSplit:
     visible = readouts.sample_columns(rng)
     num_train = min(max(round(TRAIN_FRACTION * graph.num_nodes), 2), MAX_TRAIN)
     nodes = rng.permutation(graph.num_nodes)[: num_train + MAX_TEST]
-    targets = reduce_columns(graph.features[nodes][:, ~visible], NUM_TARGETS)
-    return MaskedSplit(visible, targets, nodes, num_train)
+    targets = reduce_columns(graph.features[nodes][:, ~visible], NUM_TARGETS, MAX_ROWS)
+    return MaskedSplit(visible, targets - targets[:num_train].mean(axis=0), nodes, num_train)
 
 
 def r_squared(rows: Matrix, split: MaskedSplit) -> float:
     """Return the R^2 on the test nodes of a ridge regression from `rows`, at the best penalty."""
-    x_train, x_test = np.split(rows, [split.num_train])
-    y_train, y_test = np.split(split.targets, [split.num_train])
-    variance = float(((y_test - y_train.mean(axis=0)) ** 2).sum())
-    errors = [float(((y_test - y) ** 2).sum()) for y in ridge_path(x_train, y_train, x_test)]
-    return 1 - min(errors) / variance if variance else 0.0
+    if not split.variance:
+        return 0.0
+    mean = rows[: split.num_train].mean(axis=0)
+    moments = []
+    for nodes in (slice(split.num_train), slice(split.num_train, None)):
+        centred = rows[nodes] - mean
+        moments += [centred.T @ centred, centred.T @ split.targets[nodes]]
+    return ridge_explained(*moments) / split.variance

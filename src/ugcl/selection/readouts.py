@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from ugcl._utils.linalg import dense_rows, randomized_svd
-from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS, normalised_adjacency
 from ugcl.selection.choice import MAX_N
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.typing import CSRMatrix, Features, NodeIndices
-from ugcl.views import scale_features
+from ugcl.views import reduce_columns, scale_features
 
 Matrix = npt.NDArray[np.float32]
 
@@ -49,7 +47,7 @@ class Readouts:
 
     def encode(self, features: Features, max_rows: int | None = None) -> Matrix:
         """Return `A X` for other features X, reduced to their leading singular directions."""
-        reduced = reduce_columns(features, max_rows=max_rows)
+        reduced = reduce_columns(features, NUM_COMPONENTS, max_rows)
         return (self.adjacency @ torch.from_numpy(reduced)).numpy()
 
     def sample_columns(self, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
@@ -90,25 +88,3 @@ def random_half(count: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
     mask: npt.NDArray[np.bool_] = rng.random(count) < 0.5
     mask[rng.choice(count, 2, replace=False)] = (True, False)
     return mask
-
-
-def reduce_columns(
-    matrix: Features, num_components: int = NUM_COMPONENTS, max_rows: int | None = None
-) -> Matrix:
-    """Project onto the leading singular directions (randomised SVD), if there are more columns.
-
-    Args:
-        matrix: N x D.
-        num_components: directions to keep.
-        max_rows: rows from which the directions are computed, a random sample if there are more.
-    """
-    if matrix.shape[1] <= num_components:
-        return dense_rows(matrix).astype(np.float32, copy=False)
-    num_rows = matrix.shape[0]
-    rank = min(num_components, num_rows)
-    if max_rows is None or num_rows <= max_rows:
-        left, values, _ = randomized_svd(matrix, rank, iterations=2)
-        return np.ascontiguousarray(left * values, dtype=np.float32)
-    some = np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))
-    _, _, right = randomized_svd(matrix[some], rank, iterations=2)
-    return np.ascontiguousarray(matrix @ right.T, dtype=np.float32)

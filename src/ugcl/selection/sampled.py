@@ -21,7 +21,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from ugcl._utils.linalg import RIDGE, one_thread, randomized_svd
+from ugcl._utils.linalg import one_thread, randomized_svd, ridge_explained
 from ugcl._utils.random import numpy_generator
 from ugcl.selection.readouts import Matrix, Readouts, random_half
 from ugcl.selection.stopping import Scores, has_fallen
@@ -188,14 +188,7 @@ class _Repeat:
         (gram, right), (test_gram, test_right) = (
             self._blocks(*part.centred(*means)) for part in (train, test)
         )
-        scale = float(np.trace(gram))
-        explained = []
-        for penalty in RIDGE:
-            ridge = penalty * scale if scale > 0 else 1.0
-            weights = np.linalg.solve(gram + ridge * np.eye(len(gram)), right)
-            squares = float((weights * (test_gram @ weights)).sum())
-            explained.append(2 * float((weights * test_right).sum()) - squares)
-        return max(explained) / self.variance
+        return ridge_explained(gram, right, test_gram, test_right) / self.variance
 
     def _blocks(self, zz: Float64, zy: Float64) -> tuple[Float64, Float64]:
         """Return the products of the visible columns, and those with the targets."""

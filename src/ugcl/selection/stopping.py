@@ -24,6 +24,23 @@ def standard_errors(values: Scores) -> Scores:
     return errors
 
 
+def one_standard_error_rule(scores: Scores) -> tuple[int, int]:
+    """Return the n with the best mean score, and the smallest n that is not clearly worse.
+
+    The second is found by going down from the best n while the mean score is lower by at most one
+    standard error of the difference, paired over repetitions: a smaller n costs less and mixes
+    fewer classes. With fewer than three repetitions it is the best n.
+    """
+    best = n = int(scores.mean(axis=0).argmax())
+    if len(scores) < 3:
+        return best, best
+    loss = scores[:, [best]] - scores
+    within = loss.mean(axis=0) <= standard_errors(loss)
+    while n > 0 and within[n - 1]:
+        n -= 1
+    return best, n
+
+
 def has_fallen(scores: Scores) -> bool:
     """Whether the last n are worse than the best n beyond noise: no further n is scored."""
     best = int(scores.mean(axis=0).argmax())

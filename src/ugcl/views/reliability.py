@@ -30,9 +30,10 @@ import scipy.sparse as sp
 from ugcl._utils.linalg import normalize_rows, one_thread
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import CSRMatrix, Features, FeatureScaling, NodeIndices
-from ugcl.views.directions import MAX_ROWS, leading_directions
+from ugcl.views.directions import MAX_ROWS
 from ugcl.views.scaling import is_counts, scale_features
 from ugcl.views.structure import structural_embedding
+from ugcl.views.subspace import reduce_columns
 
 COLUMNS = 128
 """Leading directions that describe features."""
@@ -150,11 +151,11 @@ def split_half_reliability(
     if halves[0].size:
         by_column = features.tocsc() if sp.issparse(features) else features
         nodes = _sampled(np.arange(adjacency.shape[0]), seed)
-        own = agreement(*(_described(by_column[:, half], nodes, seed) for half in halves))
+        own = agreement(*(_described(by_column[:, half], nodes) for half in halves))
     both = np.flatnonzero(np.minimum(*(np.diff(half.indptr) for half in edges)))
     if both.size >= MIN_NODES:
         nodes = _sampled(both, seed)
-        rows = features @ leading_directions(features, COLUMNS, seed)
+        rows = reduce_columns(features, COLUMNS, MAX_ROWS)
         around = agreement(*(_unit(half[nodes] @ rows) for half in edges))
         if structure:
             parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in edges)
@@ -220,10 +221,9 @@ def _sampled(nodes: NodeIndices, seed: int) -> NodeIndices:
     return np.sort(rng.choice(nodes, MAX_ROWS, replace=False))
 
 
-def _described(columns: Features, nodes: NodeIndices, seed: int) -> Rows:
+def _described(columns: Features, nodes: NodeIndices) -> Rows:
     """Describe nodes by the leading directions of columns; a single column keeps its lengths."""
-    directions = leading_directions(columns, COLUMNS, seed)
-    rows = (columns.tocsr() if sp.issparse(columns) else columns)[nodes] @ directions
+    rows = reduce_columns(columns, COLUMNS, MAX_ROWS)[nodes]
     return _unit(rows) if rows.shape[1] > 1 else rows
 
 
