@@ -4,6 +4,7 @@ from .augmentation import undirected_edges as undirected_edges
 from .blocks import side_by_side as side_by_side
 from .corruption import Corruption as Corruption
 from .corruption import DiffusionViews as DiffusionViews
+from .directions import approximate_directions as approximate_directions
 from .directions import leading_directions as leading_directions
 from .directions import sampled_rows as sampled_rows
 from .full_graph import FullGraph as FullGraph
@@ -18,6 +19,7 @@ from .scaling import fit_scaling as fit_scaling
 from .scaling import idf_weights as idf_weights
 from .scaling import scale_features as scale_features
 from .scaling import smooth_features as smooth_features
+from .smoothing import fast_smooth_features as fast_smooth_features
 from .structure import structural_embedding as structural_embedding
 from .subgraphs import SubgraphSampler as SubgraphSampler
 from .subsampling import Subsampler as Subsampler
