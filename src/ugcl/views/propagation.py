@@ -12,8 +12,8 @@ along edges and smooths the rows. ProNE smooths the factors of L in the same way
 factorisation (Zhang et al., "ProNE: Fast and Scalable Network Representation Learning", IJCAI
 2019).
 
-Cost: O((N + E) columns) time, 22 sparse products with all columns, and O(N columns) memory for one
-array of N rows and two of N x `BLOCK`; the entries of A beside it are few.
+Cost: O((N + E) columns) time, of `PRODUCTS` sparse products with all columns, and O(N columns)
+memory, of one array of all columns and two of `BLOCK`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ STEPS = 3
 
 ITERATIONS = 3
 """Products with the whole matrix, the last of which gives the embedding."""
+
+PRODUCTS = ITERATIONS * (2 * STEPS + 1) + 1
+"""Sparse products of all columns."""
 
 BLOCK = 80
 """Columns that are multiplied at a time: rows of 320 bytes are fetched fastest."""
