@@ -21,6 +21,7 @@ def test_equals_powers_of_the_adjacency(powers: list[int], density: float, seed:
     adjacency = normalised_adjacency(make_graph(40, seed=seed).adjacency)
     rng = np.random.default_rng(seed)
     dense = (rng.random((40, 30)) * (rng.random((40, 30)) < density)).astype(np.float32)
+    dense.flags.writeable = False  # as the arrays of a graph are
     for features in (dense, sp.csr_array(dense)):
         found = list(fast_smooth_features(adjacency, features, powers))
         assert [k for k, _ in found] == powers

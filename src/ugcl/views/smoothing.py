@@ -30,7 +30,7 @@ def fast_smooth_features(
                 continue
             if matrix is None:
                 matrix = SparseMatrix.from_scipy(adjacency, symmetric=True).matrix
-            dense = np.ascontiguousarray(features, dtype=np.float32)
+            dense = np.require(features, np.float32, ["C", "W"])  # PyTorch warns of read-only
             features = multiply(matrix, torch.from_numpy(dense)).numpy()
         previous = k
         yield k, features
