@@ -4,7 +4,6 @@ from .augmentation import undirected_edges as undirected_edges
 from .blocks import side_by_side as side_by_side
 from .corruption import Corruption as Corruption
 from .corruption import DiffusionViews as DiffusionViews
-from .directions import approximate_directions as approximate_directions
 from .directions import leading_directions as leading_directions
 from .directions import sampled_rows as sampled_rows
 from .full_graph import FullGraph as FullGraph

@@ -20,7 +20,7 @@ from ugcl.methods.models.model import ScaledModel
 from ugcl.methods.models.structure import edges_key, structural_block
 from ugcl.scope import normalised_adjacency
 from ugcl.typing import Device, FeatureScaling
-from ugcl.views import approximate_directions, fast_smooth_features
+from ugcl.views import fast_smooth_features, leading_directions
 
 
 class ProjectedFeatures(ScaledModel):
@@ -44,7 +44,8 @@ class ProjectedFeatures(ScaledModel):
     def fit_buffers(self, graph: Graph) -> None:
         """Compute the column statistics and the leading directions of the training graph."""
         super().fit_buffers(graph)
-        directions = approximate_directions(self.scaled(graph), self.directions.shape[1])
+        columns = self.directions.shape[1]
+        directions = leading_directions(self.scaled(graph), columns, precision=np.float32)
         self.directions.copy_(torch.from_numpy(directions))
 
     def smoothed(self, graph: Graph, powers: Sequence[int]) -> Iterator[npt.NDArray[np.float32]]:
