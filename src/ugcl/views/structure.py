@@ -44,7 +44,7 @@ def structural_embedding(
     """Return `U sqrt(S)` of the leading singular triplets of NetMF's matrix M.
 
     With more than `MAX_WALKED` nodes, those of `propagated_embedding`: a probe of 128 columns loses
-    up to 1.2 points on co-purchase and co-author graphs and gains 4 to 7 on citation graphs.
+    up to 1.2 points on co-purchase and co-author graphs and gains 3 to 7 on citation graphs.
 
     Args:
         adjacency: A, symmetric, N x N, without diagonal; its values are edge weights.
