@@ -44,3 +44,13 @@ def test_more_scopes_and_structure_take_longer() -> None:
     assert structure_seconds(graph, settings, 1e-6) > 0
     assert structure_seconds(graph, settings.replace(structure_columns=0), 1e-6) == 0
     assert estimate_cost(graph, "multiscope", settings).seconds is not None
+
+
+def test_large_graphs_need_products_instead_of_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, settings = make_graph(), settings_of()
+    walked = num_floats(graph, settings)
+    monkeypatch.setattr("ugcl.check.multiscope.MAX_WALKED", graph.num_nodes - 1)
+    assert num_floats(graph, settings) < walked
+    seconds = [structure_seconds(graph, settings, each) for each in (1e-6, 2e-6)]
+    assert seconds[1] == pytest.approx(2 * seconds[0])
+    assert structure_seconds(graph, settings.replace(structure_columns=0), 1e-6) == 0

@@ -111,3 +111,16 @@ def test_many_rows_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)
     assert_same_directions(one, np.eye(5)[:, :2], atol=0.02)
+
+
+@given(seed=st.integers(0, 50), columns=st.integers(1, 30))
+def test_single_precision_keeps_as_much(seed: int, columns: int) -> None:
+    matrix = sp.random_array((70, 30), density=0.2, rng=np.random.default_rng(seed), format="csr")
+    matrix = sp.csr_array(matrix.astype(np.float32))
+    single, double = (
+        leading_directions(matrix, columns, precision=dtype) for dtype in (np.float32, np.float64)
+    )
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single.T @ single, np.eye(columns), atol=1e-4)
+    kept = [np.square(matrix @ each).sum() for each in (single, double)]
+    np.testing.assert_allclose(kept[0], kept[1], rtol=1e-4)

@@ -51,6 +51,7 @@ Purpose = Literal[
     "sbm",
     "skip-gram",  # windows and negatives of gensim
     "split",
+    "structure",  # start of a subspace iteration
     "subsampling",  # sampled subgraphs of a study
     "svd",  # randomised SVD
     "views",  # views of an epoch and negatives of its loss

@@ -6,13 +6,15 @@ import time
 
 import numpy as np
 
+from ugcl._utils.linalg import OVERSAMPLES
 from ugcl._utils.random import numpy_generator
 from ugcl.graph import Graph
 from ugcl.methods.multiscope import MultiScopeSettings
 from ugcl.methods.settings import resolved
+from ugcl.views import propagation
 from ugcl.views.directions import MAX_EXACT, MAX_ROWS
 from ugcl.views.reliability import COLUMNS
-from ugcl.views.structure import ENTRIES, ITERATIONS, top_walks
+from ugcl.views.structure import ENTRIES, ITERATIONS, MAX_WALKED, top_walks
 
 GRAMS, DESCRIPTIONS, HIDDEN, WALKS = 12, 12, 3, 14
 """Floats in memory for each entry of a Gram matrix, of a description of all nodes by `COLUMNS`
@@ -39,8 +41,10 @@ def num_floats(graph: Graph, settings: MultiScopeSettings) -> int:
     """Return the floats that reliability, directions and embeddings need at most at a time."""
     nodes, features = graph.num_nodes, graph.num_features
     exact = next((width for width in (features, features // 2) if width <= MAX_EXACT), 0)
-    walks = WALKS * min(ENTRIES, nodes) if settings.structure_columns else 0
-    columns = num_columns(graph, settings)
+    columns, structure = num_columns(graph, settings), settings.structure_columns
+    walks = WALKS * min(ENTRIES, nodes) if structure else 0
+    if structure and nodes > MAX_WALKED:
+        walks = 2 * structure + OVERSAMPLES + 2 * propagation.BLOCK
     return max(
         GRAMS * max(exact, settings.hidden) ** 2,
         DESCRIPTIONS * nodes * min(COLUMNS, features),
@@ -58,7 +62,7 @@ def num_products(graph: Graph, settings: MultiScopeSettings) -> int:
 
 
 def structure_seconds(graph: Graph, settings: MultiScopeSettings, column_seconds: float) -> float:
-    """Return the time of the structural embeddings, from the walks of some nodes.
+    """Return the time of the structural embeddings, by products or from the walks of some nodes.
 
     Args:
         graph: the graph.
@@ -68,6 +72,9 @@ def structure_seconds(graph: Graph, settings: MultiScopeSettings, column_seconds
     if not settings.structure_columns:
         return 0.0
     nodes, adjacency = graph.num_nodes, graph.adjacency
+    if nodes > MAX_WALKED:
+        width = settings.structure_columns + OVERSAMPLES
+        return FACTORISED * propagation.PRODUCTS * width * column_seconds
     rng = numpy_generator("bench")
     sources = rng.choice(nodes, min(SOURCES, nodes), replace=False)
     seconds, entries = [], 0

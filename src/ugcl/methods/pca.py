@@ -53,4 +53,5 @@ METHOD = Method(
     settings=PCASettings,
     presets=load_presets("pca"),
     model=model,
+    version=2,
 )

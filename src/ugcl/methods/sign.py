@@ -66,6 +66,7 @@ METHODS = (
         settings=SIGNSettings,
         presets=load_presets("sign"),
         model=model,
+        version=2,
     ),
     Method(
         name="structure",
@@ -75,5 +76,6 @@ METHODS = (
         settings=StructureSettings,
         presets=load_presets("structure"),
         model=model,
+        version=2,
     ),
 )

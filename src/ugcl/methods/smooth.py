@@ -44,4 +44,5 @@ METHOD = Method(
     settings=SmoothSettings,
     presets=load_presets("smooth"),
     model=model,
+    version=2,
 )

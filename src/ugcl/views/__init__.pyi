@@ -18,6 +18,7 @@ from .scaling import fit_scaling as fit_scaling
 from .scaling import idf_weights as idf_weights
 from .scaling import scale_features as scale_features
 from .scaling import smooth_features as smooth_features
+from .smoothing import fast_smooth_features as fast_smooth_features
 from .structure import structural_embedding as structural_embedding
 from .subgraphs import SubgraphSampler as SubgraphSampler
 from .subsampling import Subsampler as Subsampler

@@ -7,7 +7,8 @@ T and one negative sample factorises
 
 Most entries of M are zero. Here each row keeps its largest ones, found by walks that drop small
 entries (`ugcl.scope.top_k_diffusion`), so M is sparse. Cost: O(N + E) memory and time, for a fixed
-number of entries in a row, and O(N columns) for the factors.
+number of entries in a row, and O(N columns) for the factors. Walks take tens of seconds on 10^5
+nodes, so graphs of more than `MAX_WALKED` nodes have `ugcl.views.propagation` instead.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ import scipy.sparse as sp
 from ugcl._utils.linalg import randomized_svd
 from ugcl.scope import top_k_diffusion
 from ugcl.typing import CSRMatrix
+from ugcl.views.propagation import propagated_embedding
+
+MAX_WALKED = 50_000
+"""Nodes up to which M is factorised; the edges of larger graphs are, between steps of walks."""
 
 ENTRIES = 256
 """Largest entries of M that a row keeps."""
@@ -38,10 +43,13 @@ def structural_embedding(
 ) -> npt.NDArray[np.float32]:
     """Return `U sqrt(S)` of the leading singular triplets of NetMF's matrix M.
 
+    With more than `MAX_WALKED` nodes, those of `propagated_embedding`: a probe of 128 columns loses
+    up to 1.2 points on co-purchase and co-author graphs and gains 3 to 7 on citation graphs.
+
     Args:
         adjacency: A, symmetric, N x N, without diagonal; its values are edge weights.
         columns: the number of singular directions.
-        window: T, the number of steps of the walks.
+        window: T, the number of steps of the walks; not used for large graphs.
         seed: the seed of the randomised SVD (Halko et al., 2011).
 
     Returns:
@@ -50,7 +58,9 @@ def structural_embedding(
     size = adjacency.shape[0]
     embedding = np.zeros((size, columns), dtype=np.float32)
     rank = min(size, columns)
-    if adjacency.nnz and rank:
+    if adjacency.nnz and size > MAX_WALKED:
+        embedding[:, :rank] = propagated_embedding(adjacency, rank, seed)
+    elif adjacency.nnz and rank:
         left, values, _ = randomized_svd(
             walk_matrix(adjacency, window), rank, seed, iterations=ITERATIONS
         )

@@ -7,20 +7,20 @@ columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ugcl._utils.linalg import dense_rows
+from ugcl._utils.linalg import dense_rows, normalize_rows
 from ugcl.graph import Graph
 from ugcl.methods.models.model import ScaledModel
 from ugcl.methods.models.structure import edges_key, structural_block
 from ugcl.scope import normalised_adjacency
 from ugcl.typing import Device, FeatureScaling
-from ugcl.views import leading_directions, side_by_side, smooth_features
+from ugcl.views import fast_smooth_features, leading_directions
 
 
 class ProjectedFeatures(ScaledModel):
@@ -44,14 +44,15 @@ class ProjectedFeatures(ScaledModel):
     def fit_buffers(self, graph: Graph) -> None:
         """Compute the column statistics and the leading directions of the training graph."""
         super().fit_buffers(graph)
-        directions = leading_directions(self.scaled(graph), self.directions.shape[1])
+        columns = self.directions.shape[1]
+        directions = leading_directions(self.scaled(graph), columns, precision=np.float32)
         self.directions.copy_(torch.from_numpy(directions))
 
-    def smoothed(self, graph: Graph, powers: Sequence[int]) -> dict[int, npt.NDArray[np.float32]]:
-        """Return `A^k X V` for each of the ascending powers k, computed on the CPU."""
+    def smoothed(self, graph: Graph, powers: Sequence[int]) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield `A^k X V` for each of the ascending powers k, computed on the CPU."""
         rows = dense_rows(self.scaled(graph) @ self.directions.cpu().numpy())
         adjacency = normalised_adjacency(graph.adjacency, self.self_loops)
-        return dict(smooth_features(adjacency, rows, powers))
+        return (product for _, product in fast_smooth_features(adjacency, rows, powers))
 
 
 class PrincipalComponents(ProjectedFeatures):
@@ -81,9 +82,9 @@ class PrincipalComponents(ProjectedFeatures):
 
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
         """Return the mean of H and `A^n H`."""
-        smoothed = self.smoothed(graph, self.powers)
-        hidden, context = (smoothed[k] for k in self.powers)
-        mean: npt.NDArray[np.float32] = np.float32(0.5) * (hidden + context)
+        hidden, context = self.smoothed(graph, self.powers)
+        mean = hidden + context
+        mean *= np.float32(0.5)
         return mean
 
 
@@ -124,8 +125,13 @@ class FeatureBlocks(ProjectedFeatures):
 
     def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
         """Return the blocks; the structural one is zero for graphs that arrive later."""
-        blocks = [(block, 1.0) for block in self.smoothed(graph, self.powers).values()]
-        if columns := self.structure_columns:
+        width, columns = self.directions.shape[1], self.structure_columns
+        blocks = np.empty((graph.num_nodes, len(self.powers) * width + columns), dtype=np.float32)
+        for index, rows in enumerate(self.smoothed(graph, self.powers)):
+            blocks[:, index * width : (index + 1) * width] = normalize_rows(rows)
+        if columns:
             structure = structural_block(graph.adjacency, columns, int(self.trained_on))
-            blocks.append((structure, self.structure_weight))
-        return dense_rows(side_by_side(blocks))
+            last = blocks[:, -columns:]
+            last[:] = normalize_rows(structure)
+            last *= np.float32(self.structure_weight)
+        return blocks

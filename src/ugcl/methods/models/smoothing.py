@@ -6,7 +6,7 @@ from ugcl.graph import Graph
 from ugcl.methods.models.model import ScaledModel
 from ugcl.scope import normalised_adjacency
 from ugcl.typing import Device, Embeddings, FeatureScaling
-from ugcl.views import smooth_features
+from ugcl.views import fast_smooth_features
 
 
 class SmoothedFeatures(ScaledModel):
@@ -31,5 +31,5 @@ class SmoothedFeatures(ScaledModel):
         if self.power == 0:
             return features
         adjacency = normalised_adjacency(graph.adjacency, self.self_loops)
-        ((_, embeddings),) = smooth_features(adjacency, features, [self.power])
+        ((_, embeddings),) = fast_smooth_features(adjacency, features, [self.power])
         return embeddings
