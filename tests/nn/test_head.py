@@ -25,7 +25,7 @@ def test_equals_the_formula_row_by_row(activation: nn.Module) -> None:
         hidden = [activation(torch.from_numpy(first @ row + bias)) for row in rows.numpy()]
         projected = head(rows).numpy()
     expected = [second @ row.numpy() + shift for row in hidden]
-    np.testing.assert_allclose(projected, expected, rtol=1e-12)
+    np.testing.assert_allclose(projected, expected, rtol=1e-12, atol=1e-14)
 
 
 def test_gradients_equal_finite_differences() -> None:
