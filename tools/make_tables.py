@@ -36,6 +36,7 @@ from gain_tables import (
     stopping,
     task_gains,
 )
+from study_tables import convergence, datasets, subsampling
 from ugcl.bench.front import peer_table, summarise
 from ugcl.bench.libraries.registry import PEERS
 from ugcl.data import DATASETS
@@ -596,6 +597,7 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
         stopping,
     ),
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
+    "docs/results/paper.md": (datasets, convergence, subsampling),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
     "docs/bench/README.md": (
