@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 import scipy.sparse as sp
-from scipy import linalg
 
 from ugcl._utils.random import seed_of
 
@@ -86,9 +86,11 @@ def randomized_svd(
             exponent = int(np.frexp(np.abs(basis).max(initial=0))[1])
             basis = np.ldexp(basis, -exponent).astype(basis.dtype)  # exact, and cannot overflow
             if iterations > 2:
-                basis, _ = linalg.lu(basis, permute_l=True, check_finite=False, overwrite_a=True)
-    basis, _ = linalg.qr(tall @ basis, mode="economic", check_finite=False, overwrite_a=True)
-    left, values, right = linalg.svd(basis.T @ tall, full_matrices=False)
+                basis, _ = scipy.linalg.lu(
+                    basis, permute_l=True, check_finite=False, overwrite_a=True
+                )
+    basis, _ = scipy.linalg.qr(tall @ basis, mode="economic", check_finite=False, overwrite_a=True)
+    left, values, right = scipy.linalg.svd(basis.T @ tall, full_matrices=False)
     left = basis @ left
     if wide:
         left, right = right.T, left.T
@@ -114,7 +116,7 @@ def ridge_path(
     scale = float(np.trace(gram)) or 1.0
     for penalty in RIDGE:
         shifted = gram + penalty * scale * np.eye(gram.shape[0], dtype=np.float32)
-        yield left @ linalg.solve(shifted, right, assume_a="pos") + offset
+        yield left @ scipy.linalg.solve(shifted, right, assume_a="pos") + offset
 
 
 def ridge_explained(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ugcl._utils.linalg import dense_rows
+from ugcl._utils.linalg import dense_rows, one_thread
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import CSRMatrix, Embeddings
 
@@ -40,6 +40,7 @@ class Collapse:
     collapsed: bool
 
 
+@one_thread()
 def diagnose_collapse(embeddings: Embeddings, adjacency: CSRMatrix) -> Collapse:
     """Diagnose collapse on at most `SAMPLE` nodes and edges, always the same ones.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 import torch
-from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
@@ -145,6 +144,8 @@ def component_basis(matrix: CSRMatrix) -> CSRMatrix:
     Returns:
         CSR, float64, with one entry in each row.
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     diagonal = matrix.diagonal()
     if not (diagonal > 0).all():
         raise UGCLError(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
-from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
@@ -51,6 +50,8 @@ def unit_radius(adjacency: CSRMatrix) -> CSRMatrix:
     Args:
         adjacency: A, symmetric and non-negative.
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     count, labels = connected_components(adjacency, directed=False)
     vector = np.ones(labels.size)
     for _ in range(20):

@@ -30,7 +30,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.sparse.linalg import LinearOperator, eigsh
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
@@ -62,6 +61,8 @@ def second_eigenvalue(adjacency: SparseMatrix) -> float:
     Cost: some hundred products with a vector, O(N + E) each, and 20 vectors of N numbers; some
     thousand products for long, thin graphs with 1 - lambda near 1e-5.
     """
+    from scipy.sparse.linalg import LinearOperator, eigsh  # slow to import
+
     matrix = float64_matrix(adjacency)
     basis = component_basis(matrix)
     transpose = basis.T.tocsr()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 import scipy.sparse as sp
-from scipy import linalg
 
 from ugcl._utils.linalg import one_thread, randomized_svd
 from ugcl._utils.random import numpy_generator
@@ -55,7 +55,7 @@ def leading_directions(
         gram = gram.toarray() if sp.issparse(gram) else gram
         wanted = width - count, width - 1
         with one_thread():
-            _, vectors = linalg.eigh(gram.astype(precision), subset_by_index=wanted)
+            _, vectors = scipy.linalg.eigh(gram.astype(precision), subset_by_index=wanted)
         vectors = vectors[:, ::-1]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
         return np.ascontiguousarray(vectors * np.sign(largest), dtype=np.float32)
