@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ugcl.study import Entry, Table
-from ugcl.study.table import DIFFERS, escape
+from ugcl.study.table import DIFFERS, FOOTNOTES, escape
 
 
 def table(rows: list[tuple[str, list[Entry | str]]], ranked: set[str] | None = None) -> Table:
@@ -35,6 +35,34 @@ def table(rows: list[tuple[str, list[Entry | str]]], ranked: set[str] | None = N
 )
 def test_the_text_of_a_figure(entry: Entry, text: str) -> None:
     assert entry.text() == text
+
+
+def test_notes_of_figures_are_footnotes() -> None:
+    rows: list[tuple[str, list[Entry | str]]] = [
+        (
+            "one",
+            [Entry(82.0, 0.3, (84.7, 0.4), note="2 of 5 seeds"), Entry(None, note="failed: x")],
+        ),
+        ("two", [Entry(1.0, low=0.5, high=1.5, note="1 of 5 seeds"), Entry(81.0)]),
+        ("three", [Entry(80.0, note="2 of 5 seeds"), "text"]),
+    ]
+    made = table(rows, set())
+    _, *lines = made.texts()
+    assert lines[0][1:] == (f"82.0 ± 0.3ᵃ (84.7{DIFFERS})", "failed: x")
+    assert lines[1][1:] == ("+1.0 [+0.5, +1.5]ᵇ", "81.0")
+    assert lines[2][1:] == ("80.0ᵃ", "text")
+    assert made.sentences() == ["A note.", "ᵃ 2 of 5 seeds; ᵇ 1 of 5 seeds."]
+    assert "82.0 $\\pm$ 0.3$^a$ (84.7$^\\dagger$)" in made.latex()
+    assert made.sentences()[1] in made.markdown()
+
+
+def test_many_different_notes_stay_beside_the_figures() -> None:
+    rows: list[tuple[str, list[Entry | str]]] = [
+        (f"m{i}", [Entry(80.0, note=f"note {i}")]) for i in range(len(FOOTNOTES) + 1)
+    ]
+    made = table(rows)
+    assert "80.0 (note 3)" in made.markdown()
+    assert made.sentences() == ["A note."]
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6))

@@ -176,7 +176,7 @@ def _run(
         for table in made.tables:
             print(f"\n{table.title}")
             print_table(*_heads_and_rows(table.texts()))
-            for note in table.notes:
+            for note in table.sentences():
                 print(note)
         print(f"\n{len(made.files)} files in {out}")
 

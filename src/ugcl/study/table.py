@@ -17,6 +17,9 @@ NOT_RUN = "not run"
 DIFFERS = "†"
 """The mark of a figure that differs from the published one by more than two deviations."""
 
+FOOTNOTES = "ᵃᵇᶜᵈᵉᶠᵍʰʲᵏ"
+"""The marks of footnotes, in order; the notes of a table with more stay beside the figures."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -51,21 +54,25 @@ class Entry:
         gap = abs(self.mean - self.published[0]) - 1e-9
         return bool(deviations) and gap > 2 * max(deviations)
 
-    def text(self, *, plus_minus: str = " ± ", published: bool = True) -> str:
-        """Return the figure with its deviation or interval, and the published one."""
+    def text(self, mark: str = "") -> str:
+        """Return the figure with its deviation or interval, its note, and the published one.
+
+        Args:
+            mark: the mark of a footnote that stands for the note.
+        """
         if self.mean is None:
             parts = [self.note or NOT_RUN]
         else:
             sign = "+" if self.low is not None else ""
             text = f"{self.mean:{sign},.{self.digits}f}{self.unit}"
             if self.deviation is not None:
-                text += f"{plus_minus}{self.deviation:.{self.digits}f}"
+                text += f" ± {self.deviation:.{self.digits}f}"
             if self.low is not None and self.high is not None:
                 text += f" [{self.low:+.{self.digits}f}, {self.high:+.{self.digits}f}]"
-            parts = [text, f"({self.note})" if self.note else ""]
-        if published and self.published is not None:
-            mark = DIFFERS if self.differs else ""
-            parts.append(f"({self.published[0]:,.{self.digits}f}{mark})")
+            parts = [text + mark, f"({self.note})" if self.note and not mark else ""]
+        if self.published is not None:
+            differs = DIFFERS if self.differs else ""
+            parts.append(f"({self.published[0]:,.{self.digits}f}{differs})")
         return " ".join(filter(None, parts))
 
 
@@ -122,14 +129,25 @@ class Table:
                 ranks |= {(row, column): rank for row, mean in figures.items() if mean == value}
         return ranks
 
+    def marks(self) -> dict[str, str]:
+        """Return the mark of each note of a figure, in the order of the rows."""
+        entries = [entry for _, row in self.rows for entry in row if isinstance(entry, Entry)]
+        notes = dict.fromkeys(e.note for e in entries if e.mean is not None and e.note)
+        return {} if len(notes) > len(FOOTNOTES) else dict(zip(notes, FOOTNOTES, strict=False))
+
+    def sentences(self) -> list[str]:
+        """Return the notes below the table, the footnotes last."""
+        footnotes = "; ".join(f"{mark} {note}" for note, mark in self.marks().items())
+        return [*self.notes, *([f"{footnotes}."] if footnotes else [])]
+
     def texts(self, best: str = "{}", second: str = "{}") -> Iterator[tuple[str, ...]]:
         """Yield the heads and the rows as text; `best` and `second` format ranked entries."""
         yield (self.corner, *self.columns)
-        ranks = self.ranks()
+        ranks, marks = self.ranks(), self.marks()
         for number, (name, entries) in enumerate(self.rows):
             cells = []
             for column, entry in enumerate(entries):
-                text = entry if isinstance(entry, str) else entry.text()
+                text = entry if isinstance(entry, str) else entry.text(marks.get(entry.note, ""))
                 style = {1: best, 2: second}.get(ranks.get((number, column), 0), "{}")
                 cells.append(style.format(text))
             yield (name, *cells)
@@ -139,12 +157,12 @@ class Table:
         heads, *rows = self.texts("**{}**", "<u>{}</u>")
         lines = [heads, ("---",) * len(heads), *rows]
         table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        notes = "".join(f"\n{note}\n" for note in self.notes)
+        notes = "".join(f"\n{note}\n" for note in self.sentences())
         return f"**{self.title}**\n\n{table}\n{notes}"
 
     def latex(self) -> str:
         """Return the table as LaTeX, for the package booktabs."""
-        ranks = self.ranks()
+        ranks, marks = self.ranks(), self.marks()
         lines = [
             "% needs \\usepackage{booktabs}",
             "\\begin{tabular}{l" + "r" * len(self.columns) + "}",
@@ -156,12 +174,13 @@ class Table:
             cells = [escape(name)]
             for column, entry in enumerate(entries):
                 rank = ranks.get((number, column), 0)
-                text = escape(entry if isinstance(entry, str) else entry.text())
-                text = text.replace(DIFFERS, "$^\\dagger$")
+                if not isinstance(entry, str):
+                    entry = entry.text(marks.get(entry.note, ""))
+                text = escape(entry)
                 cells.append({1: "\\textbf{%s}", 2: "\\underline{%s}"}.get(rank, "%s") % text)
             lines.append(" & ".join(cells) + " \\\\")
         lines += ["\\bottomrule", "\\end{tabular}"]
-        lines += [f"% {note}" for note in (self.title, *self.notes)]
+        lines += [f"% {escape(note)}" for note in (self.title, *self.sentences())]
         return "\n".join(lines) + "\n"
 
     def csv(self) -> str:
@@ -177,7 +196,7 @@ class Table:
         return {
             "name": self.name,
             "title": self.title,
-            "notes": list(self.notes),
+            "notes": self.sentences(),
             "entries": list(self._records()),
         }
 
@@ -226,6 +245,8 @@ _LATEX = {
     "²": "$^2$",
     "ⁿ": "$^n$",
     "₁": "$_1$",
+    DIFFERS: "$^\\dagger$",
+    **{mark: f"$^{letter}$" for mark, letter in zip(FOOTNOTES, "abcdefghjk", strict=True)},
 }
 
 
