@@ -15,6 +15,7 @@ from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.download import raw_files
 from ugcl.data.readers.files import GraphFiles
 from ugcl.graph import Graph
+from ugcl.graph.folder import is_graph_folder
 
 if TYPE_CHECKING:
     from ugcl.data.readers.nodes import ExpectedFeatures
@@ -29,9 +30,9 @@ def load_graph(
     """Load a graph by the name of a data set or the path of a file.
 
     Args:
-        name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; a file of
-            edges, as `read_graph` accepts it; or `GraphFiles`, whose edges may be any of these if
-            only labels are added.
+        name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; the folder
+            of a graph, whose arrays are mapped into memory; a file of edges, as `read_graph`
+            accepts it; or `GraphFiles`, whose edges may be any of these if only labels are added.
         data_root: folder of raw data sets in the layouts of PyTorch Geometric and OGB; by default
             the environment variable UGCL_DATA, else the user's cache. Missing files are
             downloaded. A data set that is shipped with the package is read from a data root only if
@@ -46,6 +47,8 @@ def load_graph(
                 return Graph.load(path)
         return _from_raw_files(dataset, raw_files(dataset, default_data_root(data_root)))
     path = Path(name_or_path)
+    if is_graph_folder(path):
+        return Graph.open(path)
     if path.is_file():
         if _is_edge_file(path):
             return _from_files(GraphFiles(edges=str(path)), data_root, expected)
@@ -64,7 +67,7 @@ def _from_files(
     from ugcl.data.readers.read import read_files, with_labels  # slow to import
 
     path = Path(files.edges)
-    if files.edges.lower() not in DATASETS and (_is_edge_file(path) or not path.is_file()):
+    if files.edges.lower() not in DATASETS and (_is_edge_file(path) or not path.exists()):
         return read_files(files, expected)
     for_labels = ("labels", "id", "label", "split")
     if others := [name for name in files.values() if name not in for_labels]:
@@ -77,9 +80,11 @@ def _from_files(
 
 
 def _is_edge_file(path: Path) -> bool:
-    """Return whether a file contains edges: any file except an `.npz` without a SciPy matrix."""
+    """Return whether a file contains edges: any but the folder or the `.npz` of a graph."""
     from ugcl.data.readers.arrays import is_matrix
 
+    if is_graph_folder(path):
+        return False
     return path.suffix.lower() != ".npz" or is_matrix(path)
 
 
@@ -97,7 +102,10 @@ def _from_raw_files(dataset: Dataset, files: list[Path]) -> Graph:
 def _not_found(name: str, path: Path) -> str:
     names = ", ".join(DATASETS)
     if path.is_dir():
-        return f"{name} is a folder: give a data set's name ({names}) or a graph file"
+        return (
+            f"{name} is a folder, but not that of a graph: give one that Graph.save_folder wrote, "
+            f"a graph file, or a data set's name ({names})"
+        )
     if path.suffix or len(path.parts) > 1:
         return f"there is no file {name}: check the path, or give a data set's name ({names})"
     return unknown("data set or file", name, DATASETS)

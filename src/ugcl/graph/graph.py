@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ugcl.graph import convert
 from ugcl.graph.edges import EdgeList, is_simple, simple_adjacency
+from ugcl.graph.folder import open_folder, save_folder
 from ugcl.graph.npz import load_npz, save_npz
 from ugcl.graph.validation import (
     checked_features,
@@ -26,6 +27,9 @@ from ugcl.graph.validation import (
     num_classes,
 )
 from ugcl.typing import CSRMatrix, Features, LabelArray, NodeIndices
+
+PIECE = 2**20
+"""Numbers that the fingerprint takes at a time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,10 +149,27 @@ class Graph:
         """Write the graph as an `.npz` file without pickles; `Graph.load` reads it."""
         save_npz(self, Path(path), compressed=compressed)
 
+    def save_folder(self, path: str | Path) -> None:
+        """Write the graph as a folder of arrays, which `Graph.open` maps into memory."""
+        save_folder(self, path)
+
     @classmethod
     def load(cls, path: str | Path) -> Graph:
-        """Read a graph that `Graph.save` has written."""
-        return cls(**load_npz(Path(path)))
+        """Read a graph that `Graph.save` or `Graph.save_folder` has written."""
+        return cls.open(path) if Path(path).is_dir() else cls(**load_npz(Path(path)))
+
+    @classmethod
+    def open(cls, path: str | Path, *, verify: bool = False) -> Graph:
+        """Open the folder of a graph: its arrays are mapped into memory, and read when used.
+
+        Args:
+            path: a folder that `Graph.save_folder` or `ugcl convert` wrote.
+            verify: whether to compare files of more than 64 MB with their checksums, too.
+        """
+        graph = cls.__new__(cls)
+        for name, value in open_folder(Path(path), verify=verify).items():
+            object.__setattr__(graph, name, value)
+        return graph
 
     @property
     def num_nodes(self) -> int:
@@ -178,8 +199,11 @@ class Graph:
             digest.update(repr(matrix.shape).encode())
             sparse = sp.issparse(matrix)
             for part in (matrix.indptr, matrix.indices, matrix.data) if sparse else (matrix,):
-                wide = part.astype(np.int64) if part.dtype.kind == "i" else part
-                digest.update(np.ascontiguousarray(wide).tobytes())
+                flat = part.reshape(-1)
+                for start in range(0, flat.size, PIECE):
+                    piece = flat[start : start + PIECE]
+                    wide = piece.astype(np.int64) if part.dtype.kind == "i" else piece
+                    digest.update(np.ascontiguousarray(wide).data)
         return digest.hexdigest()
 
     def __copy__(self) -> Graph:

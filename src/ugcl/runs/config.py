@@ -111,7 +111,7 @@ class RunConfig:
             data_root: the folder of raw data sets, if it has moved.
         """
         where = graph_name(graph or self.graph)
-        if graph is None and where not in DATASETS and not Path(where).is_file():
+        if graph is None and where not in DATASETS and not Path(where).exists():
             how = "--edges FILE" if self.files else "--graph FILE, ugcl train FILE"
             raise UGCLError(
                 f"the run's graph is no longer at {where}: say where it is now (ugcl evaluate "
