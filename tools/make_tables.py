@@ -1,14 +1,16 @@
-"""Print the tables of the documentation from results/*.jsonl.
+"""Print the tables of the documentation from results/*.jsonl, or put them into the pages.
 
     python tools/make_tables.py [TABLE ...]
+    python tools/make_tables.py --write [PAGE ...]
 
-Without arguments it prints all tables. A test checks that the pages contain them.
+Without arguments it prints all tables. `--write` replaces each table of a page by the current one,
+found by its first line, and its footnotes. A test checks that the pages contain them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from statistics import fmean
 
@@ -26,7 +28,7 @@ from cells import (
     summary,
     variants,
 )
-from collect import Record, find_record
+from collect import RESULTS, Record, find_record
 from gain_tables import (
     embedding_parts,
     full_width,
@@ -36,12 +38,26 @@ from gain_tables import (
     stopping,
     task_gains,
 )
-from study_tables import convergence, datasets, subsampling
+from study_tables import (
+    StudyTable,
+    ablation,
+    all_gains,
+    classification,
+    classification_honest,
+    convergence,
+    datasets,
+    power_time,
+    protocols_computers,
+    protocols_photo,
+    scope,
+    subsampling,
+)
 from ugcl.bench.front import peer_table, summarise
 from ugcl.bench.libraries.registry import PEERS
 from ugcl.data import DATASETS
 from ugcl.evaluation import CONTROLS
 from ugcl.methods import METHODS
+from ugcl.study.table import FOOTNOTES
 
 
 def bench(name: str) -> Record:
@@ -56,6 +72,30 @@ def render(rows: Rows) -> list[str]:
     lines = ["|" + "|".join(f" {cell} " if cell else " " for cell in row) + "|" for row in rows]
     columns = lines[0].count("|") - 1
     return [lines[0], "|" + "---|" * columns, *lines[1:]]
+
+
+def footnotes(table: Callable[[], Rows]) -> str:
+    """Return the sentence that explains the marks of a table, "" where it has none."""
+    return table.footnotes() if isinstance(table, StudyTable) else ""
+
+
+def updated(page: str, tables: Sequence[Callable[[], Rows]]) -> str:
+    """Return the text of a page with its tables replaced by the current ones.
+
+    A table is found by its first line; of several with the same line, each one after the other.
+    """
+    lines, found = page.split("\n"), dict[str, int]()
+    for table in tables:
+        new = render(table())
+        start = lines.index(new[0], found.get(new[0], -1) + 1)
+        found[new[0]] = end = start
+        while lines[end].startswith("|"):
+            end += 1
+        if lines[end + 1 : end + 2] and lines[end + 1].startswith(tuple(FOOTNOTES)):
+            end = lines.index("", end + 1)
+        note = footnotes(table)
+        lines[start:end] = [*new, *(["", note] if note else [])]
+    return "\n".join(lines)
 
 
 # docs/guide.md
@@ -590,6 +630,7 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "docs/guide.md": (families,),
     "docs/does-training-pay.md": (
         gains,
+        all_gains,
         full_width,
         task_gains,
         embedding_parts,
@@ -597,7 +638,17 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
         stopping,
     ),
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
-    "docs/results/paper.md": (datasets, convergence, subsampling),
+    "docs/results/paper.md": (
+        classification,
+        classification_honest,
+        datasets,
+        scope,
+        ablation,
+        power_time,
+        convergence,
+        subsampling,
+    ),
+    "docs/results/protocols.md": (protocols_computers, protocols_photo),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
     "docs/bench/README.md": (
@@ -627,7 +678,15 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
 
 
 if __name__ == "__main__":
+    names = [name for name in sys.argv[1:] if name != "--write"]
     for page, tables in PAGES.items():
+        if "--write" in sys.argv:
+            if not names or page in names:
+                path = RESULTS.parent / page
+                path.write_text(updated(path.read_text("utf-8"), tables), "utf-8")
+            continue
         for table in tables:
-            if len(sys.argv) == 1 or table.__name__ in sys.argv[1:]:
+            if not names or table.__name__ in names:
                 print(f"{page}, {table.__name__}", "", *render(table()), "", sep="\n")
+                if note := footnotes(table):
+                    print(note, "", sep="\n")

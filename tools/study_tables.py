@@ -5,7 +5,7 @@ Cells are found by the content of their graphs, so all data sets must be present
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 
 from cells import Rows
 from collect import RESULTS
@@ -23,81 +23,40 @@ def results() -> Results:
     return Results.open(RESULTS / "cells.jsonl")
 
 
-def study_rows(study: str, name: str = "") -> Rows:
-    """Yield the rows of a table of a study, by default of the one with the study's name.
+class StudyTable:
+    """A table of a study; called, it yields its rows, the best figure bold, the second underlined.
 
-    The best figure is bold, the second underlined.
+    Args:
+        study: the study's name.
+        name: the table's name, if it is not that of the study.
     """
-    yield from _table(study, name).texts("**{}**", "<u>{}</u>")
+
+    def __init__(self, study: str, name: str = "") -> None:
+        self.study, self.__name__ = study, name or study
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, made from the stored cells."""
+        tables = BY_NAME[self.study].tables(OPTIONS, results())
+        return next(table for table in tables if table.name == self.__name__)
+
+    def __call__(self) -> Rows:
+        """Yield the rows."""
+        yield from self.table.texts("**{}**", "<u>{}</u>")
+
+    def footnotes(self) -> str:
+        """Return the sentence that explains the marks, "" where there are none."""
+        return self.table.sentences()[-1] if self.table.marks() else ""
 
 
-def study_footnotes(study: str, name: str = "") -> str:
-    """Return the sentence that explains the marks of a table, "" where it has none."""
-    table = _table(study, name)
-    return table.sentences()[-1] if table.marks() else ""
-
-
-@cache
-def _table(study: str, name: str) -> Table:
-    tables = BY_NAME[study].tables(OPTIONS, results())
-    return next(table for table in tables if table.name == (name or study))
-
-
-def datasets() -> Rows:
-    """Table II."""
-    return study_rows("datasets")
-
-
-def convergence() -> Rows:
-    """Theorem 1."""
-    return study_rows("convergence")
-
-
-def subsampling() -> Rows:
-    """Proposition 1."""
-    return study_rows("subsampling")
-
-
-def classification() -> Rows:
-    """Table I."""
-    return study_rows("classification")
-
-
-def classification_honest() -> Rows:
-    """The methods of Table I on random splits."""
-    return study_rows("classification", "classification-honest")
-
-
-def all_gains() -> Rows:
-    """The gain of every method over the best control."""
-    return study_rows("does-training-pay")
-
-
-def ablation() -> Rows:
-    """Table V."""
-    return study_rows("ablation")
-
-
-def protocols_computers() -> Rows:
-    """Amazon Computers under all protocols."""
-    return study_rows("protocols", "protocols-amazon-computers")
-
-
-def protocols_photo() -> Rows:
-    """Amazon Photo under all protocols."""
-    return study_rows("protocols", "protocols-amazon-photo")
-
-
-FOOTNOTES = {
-    "docs/results/paper.md": (
-        ("classification", ""),
-        ("classification", "classification-honest"),
-        ("ablation", ""),
-    ),
-    "docs/does-training-pay.md": (("does-training-pay", ""),),
-    "docs/results/protocols.md": (
-        ("protocols", "protocols-amazon-computers"),
-        ("protocols", "protocols-amazon-photo"),
-    ),
-}
-"""The tables of each page whose marks it explains."""
+datasets = StudyTable("datasets")
+convergence = StudyTable("convergence")
+subsampling = StudyTable("subsampling")
+classification = StudyTable("classification")
+classification_honest = StudyTable("classification", "classification-honest")
+ablation = StudyTable("ablation")
+power_time = StudyTable("power-time")
+scope = StudyTable("scope")
+all_gains = StudyTable("does-training-pay")
+protocols_computers = StudyTable("protocols", "protocols-amazon-computers")
+protocols_photo = StudyTable("protocols", "protocols-amazon-photo")
