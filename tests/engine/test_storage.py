@@ -181,3 +181,12 @@ def test_an_unwritable_path_is_an_error_and_an_old_file_is_kept(
         save_fitted(fitted, path, params={}, version="")
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_of_the_first_format_is_read() -> None:
+    """Never change this file: it is what users have."""
+    graph = Graph.load(Path(__file__).parents[1] / "runs/formats/graph.npz")
+    fitted, params = load_fitted(Path(__file__).parent / "format_1.safetensors")
+    assert (fitted.method.name, fitted.seed, params["epochs"]) == ("dgi", 4, 3)
+    expected = [1.3994057, 1.2988554, 0.935798, 0.95088375]
+    np.testing.assert_allclose(fitted.embed(graph).sum(axis=1)[:4], expected, atol=1e-5)
