@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from ugcl import Graph
 from ugcl.data import GraphFiles
 from ugcl.runs import Run, load_run, open_run, prepare, train_run
+from ugcl.runs.manifest import MANIFEST, Manifest
 
 SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 3, "scope": 2}
 RESULTS = ("config.toml", "model.safetensors", "embeddings.npy", "nodes.parquet")
@@ -53,6 +55,12 @@ def write_files(folder: Path, graph: Graph) -> GraphFiles:
 def files_run(files: GraphFiles | str, out: Path, **arguments: Any) -> Run:
     """Train a small run and open it; the arguments are those of `prepare`."""
     return load_run(trained_run(files, out, **{"params": SMALL, **arguments}).path)
+
+
+def write_manifest(run: Run) -> None:
+    """Write the manifest of a run again, after its files were changed."""
+    names = json.loads((run.path / MANIFEST).read_text("utf-8"))["files"]
+    Manifest.write(run.path, names)
 
 
 def assert_same_bits(one: Path, other: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from conftest import make_graph
@@ -203,6 +205,83 @@ def test_a_damaged_checkpoint_is_an_error_that_names_the_file(
     expected = rf"^the checkpoint {file} cannot be read \(.*\): delete it to start"
     with pytest.raises(UGCLError, match=expected):
         train("ugcl", graph, Checkpoint(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epoch", 10**6),
+        ("epoch", "x"),
+        ("epoch", -5),
+        ("epoch", 1.0),
+        ("epoch", True),
+        ("stale", 7),
+        ("loss", "x"),
+        ("loss", np.nan),
+        ("loss", None),
+        ("best", None),
+        ("seconds", np.inf),
+        ("validation_loss", []),
+    ],
+)
+def test_progress_that_cannot_be_is_an_error(
+    name: str, value: object, graph: Graph, tmp_path: Path
+) -> None:
+    file = tmp_path / "checkpoint.safetensors"
+    train("ugcl", graph, Checkpoint(file), StopAfter(1))
+    with safe_open(file, "pt") as opened:
+        metadata = opened.metadata()
+    progress = json.loads(metadata["progress"]) | {name: value}
+    # as an earlier version wrote it, without a checksum
+    changed = {"fit": metadata["fit"], "progress": json.dumps(progress)}
+    save_file(load_file(file), file, metadata=changed)
+    shown = name.replace("_", " ")
+    with pytest.raises(UGCLError, match=rf"cannot be read \(its {shown} must be .*: delete it"):
+        train("ugcl", graph, Checkpoint(file))
+
+
+@pytest.mark.parametrize("damage", ["half", "names", "shape", "nan", "none", "model"])
+def test_half_an_optimizer_is_an_error(damage: str, graph: Graph, tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.safetensors"
+    train("ugcl", graph, Checkpoint(file), StopAfter(1))
+    tensors = load_file(file)
+    moments = sorted(name for name in tensors if name.startswith("optimizer."))
+    if damage == "nan":
+        tensors["optimizer.0.exp_avg"].reshape(-1)[0] = np.nan
+    elif damage == "model":
+        tensors[min(name for name in tensors if name.startswith("model."))] += 1
+    elif damage == "shape":
+        tensors["optimizer.0.exp_avg"] = torch.zeros(3)
+    else:
+        lost = {"half": moments[: len(moments) // 2], "names": moments[:1], "none": moments}
+        for name in lost[damage]:
+            del tensors[name]
+    with safe_open(file, "pt") as opened:
+        metadata = opened.metadata()
+    save_file(tensors, file, metadata=metadata)
+    with pytest.raises(UGCLError, match=r"another checksum than it says\): delete it to start"):
+        train("ugcl", graph, Checkpoint(file))
+    if damage in ("names", "shape", "nan", "none"):  # which is found without a checksum, too
+        old = {name: metadata[name] for name in ("fit", "progress")}
+        save_file(tensors, file, metadata=old)
+        with pytest.raises(UGCLError, match=r"optimizer.*\): delete it to start"):
+            train("ugcl", graph, Checkpoint(file))
+
+
+def test_checkpoints_of_newer_formats_are_refused_and_of_earlier_ones_read(
+    graph: Graph, tmp_path: Path
+) -> None:
+    file = tmp_path / "checkpoint.safetensors"
+    train("ugcl", graph, Checkpoint(file), StopAfter(1))
+    with safe_open(file, "pt") as opened:
+        metadata = opened.metadata()
+    save_file(load_file(file), file, metadata=metadata | {"format": "2"})
+    with pytest.raises(UGCLError, match="has format 2 of a newer version of ugcl, and this one re"):
+        train("ugcl", graph, Checkpoint(file))
+    old = {name: metadata[name] for name in ("fit", "progress")}
+    save_file(load_file(file), file, metadata=old)
+    resumed = train("ugcl", graph, Checkpoint(file))
+    assert_same(resumed, train("ugcl", graph), graph)
 
 
 def test_a_checkpoint_of_another_model_is_refused(graph: Graph, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,47 @@ def test_a_file_that_names_a_python_file_does_not_run_it(path: Path, tmp_path: P
 
 def test_weights_of_another_shape_are_an_error(path: Path) -> None:
     rewrite(path, shape={"nodes": 40, "features": 13, "classes": 3})
-    with pytest.raises(UGCLError, match=r"is damaged: its weights do not fit its settings$"):
+    with pytest.raises(UGCLError, match="is damaged: its weights do not fit its settings: "):
         load_fitted(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_an_error(path: Path, value: float) -> None:
+    weights = load_file(path)
+    name = min(weights)
+    weights[name].reshape(-1)[0] = value
+    entries = about(path)
+    save_file(weights, path, metadata={KEY: json.dumps(entries)})
+    with pytest.raises(UGCLError, match=f"is damaged: '{name}' is not finite; save the estimator"):
+        load_fitted(path)
+
+
+def test_weights_of_another_dtype_are_an_error(path: Path) -> None:
+    weights = {name: value.double() for name, value in load_file(path).items()}
+    save_file(weights, path, metadata={KEY: json.dumps(about(path))})
+    with pytest.raises(UGCLError, match=r"is damaged: '.*' is of torch.float64, not torch.float32"):
+        load_fitted(path)
+
+
+def test_every_changed_byte_is_an_error(path: Path) -> None:
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for place in [*range(0, len(whole), 97), *rng.integers(len(whole), size=40)]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        with pytest.raises(UGCLError, match=re.escape(str(path))):
+            load_fitted(path)
+    path.write_bytes(whole)
+    load_fitted(path)
+
+
+def test_a_newer_format_is_refused_and_files_without_one_are_read(path: Path) -> None:
+    rewrite(path, format=2)
+    with pytest.raises(UGCLError, match="has format 2 of a newer version of ugcl, and this one re"):
+        load_fitted(path)
+    rewrite(path, format=...)
+    load_fitted(path)
 
 
 def test_an_unwritable_path_is_an_error_and_an_old_file_is_kept(
@@ -136,8 +176,17 @@ def test_an_unwritable_path_is_an_error_and_an_old_file_is_kept(
     def fail(*_: Any, **__: Any) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("ugcl.engine.storage.save_file", fail)
+    monkeypatch.setattr("ugcl._utils.files.tensor_bytes", fail)
     with pytest.raises(UGCLError, match="cannot write"):
         save_fitted(fitted, path, params={}, version="")
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_of_the_first_format_is_read() -> None:
+    """Never change this file: it is what users have."""
+    graph = Graph.load(Path(__file__).parents[1] / "runs/formats/graph.npz")
+    fitted, params = load_fitted(Path(__file__).parent / "format_1.safetensors")
+    assert (fitted.method.name, fitted.seed, params["epochs"]) == ("dgi", 4, 3)
+    expected = [1.3994057, 1.2988554, 0.935798, 0.95088375]
+    np.testing.assert_allclose(fitted.embed(graph).sum(axis=1)[:4], expected, atol=1e-5)

@@ -87,3 +87,20 @@ def test_large_arrays_are_compressed_where_it_helps(
         with zipfile.ZipFile(tmp_path / "graph.npz") as archive:
             assert archive.getinfo("features.npy").compress_type == kind
         assert_same(graph, load_graph(tmp_path / "graph.npz"))
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "newer.npz"
+    make_graph().save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays["format"] = np.array("ugcl-graph-2")
+    np.savez(path, **arrays)
+    expected = r"newer\.npz has format 2 of a newer version of ugcl, and this one reads up to 1"
+    with pytest.raises(UGCLError, match=expected):
+        Graph.load(path)
+    for other in ("ugcl-graph-x", "ugcl-graph-0", "pickle-1", "1"):
+        arrays["format"] = np.array(other)
+        np.savez(path, **arrays)
+        with pytest.raises(UGCLError, match=r"is not a graph|is damaged"):
+            Graph.load(path)

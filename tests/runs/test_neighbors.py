@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from conftest import make_graph
-from small_runs import files_run
+from small_runs import files_run, write_manifest
 from ugcl import Graph, UGCLError
 from ugcl.data import GraphFiles
 from ugcl.runs.neighbors import nearest
@@ -62,9 +63,11 @@ def test_neighbors_by_id_and_by_number(files: GraphFiles, tmp_path: Path) -> Non
 
 
 def test_the_index_finds_nearly_the_same_and_is_kept(files: GraphFiles, tmp_path: Path) -> None:
+    library = pytest.importorskip("usearch.index")
     run = files_run(files, tmp_path / "run")
     rows = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
     np.save(run.path / "embeddings.npy", rows)
+    write_manifest(run)
     exact = [run.neighbors(f"user-{i}", 5) for i in range(40)]
     found = [run.neighbors(f"user-{i}", 5, approximate=True) for i in range(40)]
     shared = [len({*a} & {*b}) for a, b in zip(exact, found, strict=True)]
@@ -76,6 +79,11 @@ def test_the_index_finds_nearly_the_same_and_is_kept(files: GraphFiles, tmp_path
     index.write_bytes(b"damaged")
     assert run.neighbors("user-1", 5, approximate=True)
     assert index.stat().st_size > 100
+    assert index.name in json.loads((run.path / "manifest.json").read_text())["files"]
+    foreign = library.Index(ndim=8, metric="cos", dtype="f16")
+    foreign.add(np.arange(40), -rows)  # of the right size, but of other embeddings
+    foreign.save(str(index))
+    assert run.neighbors("user-1", 5, approximate=True) == found[1]
 
 
 def test_sparse_embeddings_have_neighbours_and_no_index(graph: Graph, tmp_path: Path) -> None:

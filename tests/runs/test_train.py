@@ -50,7 +50,9 @@ class KillAt(StopAt):
 
 def test_run_folder_has_all_files(graph: Graph, graph_file: Path, tmp_path: Path) -> None:
     run = trained(graph_file, tmp_path / "run")
-    assert {path.name for path in run.path.iterdir()} == {*RESULTS, "metrics.json", "log.jsonl"}
+    assert {path.name for path in run.path.iterdir()} == {
+        *(*RESULTS, "metrics.json", "log.jsonl", "manifest.json")
+    }
     embeddings = np.load(run.path / "embeddings.npy", allow_pickle=False)
     assert embeddings.dtype == np.float32
     assert embeddings.shape == (40, 8)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from filelock import FileLock
 
 from ugcl import UGCLError
+from ugcl._utils.locks import locked
 from ugcl.cli import main
 from ugcl.study import (
     Options,
@@ -197,10 +198,8 @@ def test_graphs_of_one_name_and_a_folder_in_use_are_refused(
     options = Options(data=(str(large_file), str(other)))
     with pytest.raises(UGCLError, match=r"two graphs are called large\.npz"):
         run_study("datasets", tmp_path, options)
-    with (
-        FileLock(tmp_path / ".lock"),
-        pytest.raises(UGCLError, match="another study computes into"),
-    ):
+    expected = rf"another study computes into {tmp_path} \(process {os.getpid()}\): wait until it"
+    with locked(tmp_path, "x"), pytest.raises(UGCLError, match=expected):
         run_study("datasets", tmp_path, Options(data=("citeseer",)))
 
 

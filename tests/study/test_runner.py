@@ -41,6 +41,20 @@ def test_cells_are_stored_and_not_computed_again(large_file: Path, tmp_path: Pat
     assert again.result(cells(large_file)[1]) == json.loads(lines[1])["result"]
 
 
+def test_what_a_kill_left_of_stored_cells_is_removed(large_file: Path, tmp_path: Path) -> None:
+    results = Results.open(tmp_path / "cells.jsonl")
+    stored, failed, *_ = cells(large_file)
+    run_cells([stored], results)
+    results.add(failed, {"error": "killed"})
+    for cell in cells(large_file):
+        folder = tmp_path / "runs" / results.key(cell)
+        folder.mkdir(parents=True)
+        (folder / "checkpoint").touch()
+    run_cells(cells(large_file)[:2], Results.open(tmp_path / "cells.jsonl"))
+    left = {path.name for path in (tmp_path / "runs").iterdir()}
+    assert left == {results.key(cell) for cell in cells(large_file)[1:]}
+
+
 def test_workers_give_the_same_results(large_file: Path, tmp_path: Path) -> None:
     cell = Cell("accuracy", str(large_file), FAST, scores={"honest": 2})
     one, other = (Results.open(tmp_path / name / "cells.jsonl") for name in "ab")

@@ -54,6 +54,27 @@ def test_scores_are_kept_and_the_study_goes_on(
     assert scope_study(plan(graph_file, tmp_path), 3) == first
 
 
+@pytest.mark.parametrize("damage", ["cut", "text", "empty", "splits", "nan"])
+def test_damaged_scores_are_computed_again(
+    damage: str, graph_file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = scope_study(plan(graph_file, tmp_path, seeds=1), 1)
+    path = next((tmp_path / "runs").glob("*/outcomes-1-*.npz"))
+    whole = path.read_bytes()
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    if damage == "splits":
+        np.savez(path, **{name: values[:1] for name, values in arrays.items()})
+    elif damage == "nan":
+        np.savez(path, **arrays | {"validation": arrays["validation"] * np.nan})
+    else:
+        cut = {"cut": whole[: len(whole) // 2], "text": b"text", "empty": b""}
+        path.write_bytes(cut[damage])
+    assert scope_study(plan(graph_file, tmp_path, seeds=1), 1) == first
+    assert f"{path} is damaged" in caplog.text
+    assert path.read_bytes() == whole
+
+
 def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Path) -> None:
     scope_study(plan(graph_file, tmp_path, seeds=1), 1)
     with pytest.raises(UGCLError, match="choose another `out`"):

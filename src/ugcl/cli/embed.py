@@ -16,6 +16,7 @@ from ugcl.cli.options import (
     run_argument,
     threads,
     use_threads,
+    verify,
 )
 from ugcl.cli.output import say
 
@@ -43,6 +44,7 @@ FORMATS = ".npy, .parquet, .csv, .txt or .vec (word2vec), .tsv (TensorBoard), .n
 @data_root
 @device
 @threads
+@verify
 def embed(
     run: str,
     graph: GraphArgument,
@@ -50,6 +52,7 @@ def embed(
     data_root: str | None,
     device: str | None,
     threads: int | None,
+    verify: bool,
 ) -> Result:
     """Write a run's embeddings, or those of a graph that it was not trained on."""
     import scipy.sparse as sp
@@ -62,7 +65,7 @@ def embed(
         raise UGCLError(
             f"{file.parent} is a run folder, which holds its own results: choose another --out"
         )
-    trained = runs.load_run(run)
+    trained = runs.load_run(run, verify=verify)
     source = graph.resolve(trained.config.graph_files)
     if source is None:
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()

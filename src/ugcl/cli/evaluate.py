@@ -19,6 +19,7 @@ from ugcl.cli.options import (
     split_options,
     threads,
     use_threads,
+    verify,
 )
 from ugcl.cli.output import option_name
 from ugcl.typing import Scoring
@@ -100,6 +101,7 @@ OF_TASKS = {
 @data_root
 @device
 @threads
+@verify
 def evaluate(
     run: str,
     task: str,
@@ -109,6 +111,7 @@ def evaluate(
     data_root: str | None,
     device: str | None,
     threads: int | None,
+    verify: bool,
     **of_task: Any,
 ) -> Result:
     """Score a run's embeddings and those of its controls."""
@@ -118,6 +121,9 @@ def evaluate(
     trained = runs.Run.open(run)
     config = trained.config
     second = None if against is None else runs.Run.open(against)
+    for each in (trained, second):
+        if verify and each is not None:
+            each.verify()
     other = None if second is None else f"{second.config.method} ({against})"
     use_threads(threads or config.threads)
     where: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ugcl import runs
 from ugcl.cli.command import Result, argument, command, integer, option
-from ugcl.cli.options import run_argument
+from ugcl.cli.options import run_argument, verify
 from ugcl.cli.output import print_table
 
 
@@ -18,9 +18,10 @@ from ugcl.cli.output import print_table
     help="use an index, which is built once and stored in RUN: for millions of nodes; may miss a "
     "neighbour",
 )
-def neighbors(run: str, node: str, k: int, approximate: bool) -> Result:
+@verify
+def neighbors(run: str, node: str, k: int, approximate: bool, verify: bool) -> Result:
     """List the nodes whose embeddings are nearest to a node's, by the cosine."""
-    trained = runs.load_run(run)
+    trained = runs.load_run(run, verify=verify)
     nearest = trained.neighbors(node, k, approximate=approximate)
     ids = trained.ids()
     value = {

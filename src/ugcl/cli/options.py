@@ -172,6 +172,13 @@ def _option(name: str) -> str:
 
 run_argument = argument("run", help="a finished run folder")
 
+verify = option(
+    "--verify",
+    is_flag=True,
+    advanced=True,
+    help="compare all files of the run with their checksums, also those of more than 64 MB",
+)
+
 method_option = option(
     "--method",
     metavar="NAME",

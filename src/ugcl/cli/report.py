@@ -8,7 +8,7 @@ from ugcl import data, runs
 from ugcl import report as reports
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import Result, argument, command, integer, option
-from ugcl.cli.options import data_root, threads, use_threads
+from ugcl.cli.options import data_root, threads, use_threads, verify
 
 
 @command("report", examples=("ugcl report runs/citeseer --out page.html",))
@@ -27,6 +27,7 @@ from ugcl.cli.options import data_root, threads, use_threads
 @option("--seed", type=integer(0), default=0, help="seed of the map (default: 0)")
 @threads
 @data_root
+@verify
 def report(
     run: tuple[str, ...],
     out: str,
@@ -37,6 +38,7 @@ def report(
     seed: int,
     threads: int | None,
     data_root: str | None,
+    verify: bool,
 ) -> Result:
     """Write an HTML report of one or more runs: map, scores, loss, scope."""
     from ugcl._utils.files import check_writable
@@ -45,7 +47,7 @@ def report(
     if file.suffix not in (".html", ".htm"):
         raise UGCLError(f"--out {file} must end in .html")
     check_writable(file)
-    trained = [runs.load_run(path) for path in run]
+    trained = [runs.load_run(path, verify=verify) for path in run]
     first = trained[0].config
     threads = threads or first.threads
     use_threads(threads)

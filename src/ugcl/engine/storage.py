@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import atomic
+from ugcl._utils.files import write_safetensors
+from ugcl._utils.formats import check_format
 from ugcl.engine.callbacks import History
 from ugcl.engine.device import resolve_device
 from ugcl.engine.fitted import Fitted
+from ugcl.engine.weights import digest, load_weights
 from ugcl.methods import Shape
 from ugcl.methods.from_file import loaded_method
 from ugcl.methods.registry import named_method
@@ -24,6 +25,12 @@ from ugcl.selection import Choice
 
 KEY = "ugcl.fitted"
 """The entry of the metadata that describes the model, as JSON."""
+
+CHECKSUM = "ugcl.sha256"
+"""The entry of the metadata with the checksum of the description and the weights."""
+
+FORMAT = 1
+"""Version of the file's format; files without one are of development versions, and alike."""
 
 PLAIN = ("seed", "epochs", "loss", "seconds", "ended")
 """Attributes of a `Fitted` that are stored as they are."""
@@ -41,7 +48,9 @@ def save_fitted(
         version: the version of ugcl, for error messages.
     """
     choice = fitted.scope_choice
+    weights = fitted.model.state_dict()
     about = {
+        "format": FORMAT,
         "version": version,
         "method": fitted.method.name,
         "params": dict(params),
@@ -52,9 +61,7 @@ def save_fitted(
         **{name: getattr(fitted, name) for name in PLAIN},
     }
     text = json.dumps(about, default=lambda value: value.item())  # NumPy's numbers
-    weights = {name: value.cpu().contiguous() for name, value in fitted.model.state_dict().items()}
-    with atomic(Path(path)) as temporary:
-        save_file(weights, temporary, metadata={KEY: text})
+    write_safetensors(Path(path), weights, {KEY: text, CHECKSUM: digest(weights, text)})
 
 
 def load_fitted(path: str | Path, device: str | None = None) -> tuple[Fitted, dict[str, Any]]:
@@ -67,7 +74,7 @@ def load_fitted(path: str | Path, device: str | None = None) -> tuple[Fitted, di
     Returns:
         The model, and the parameters of its estimator.
     """
-    about, weights = _read(Path(path))
+    about, weights, metadata = _read(Path(path))
     name = str(about.get("method"))
     method = named_method(name) or loaded_method(name)  # never a path: the file may be foreign
     if method is None:
@@ -89,9 +96,11 @@ def load_fitted(path: str | Path, device: str | None = None) -> tuple[Fitted, di
             "which wrote it"
         ) from error
     try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:
-        raise UGCLError(f"{path} is damaged: its weights do not fit its settings") from error
+        load_weights(model, weights)
+        if "format" in about and metadata.get(CHECKSUM) != digest(weights, metadata[KEY]):
+            raise ValueError("its contents have another checksum than it says")
+    except ValueError as error:
+        raise UGCLError(f"{path} is damaged: {error}; save the estimator again") from error
     fitted = Fitted(
         method=method,
         model=model.to(where),
@@ -105,23 +114,24 @@ def load_fitted(path: str | Path, device: str | None = None) -> tuple[Fitted, di
     return fitted, params
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return the description and the weights in a file."""
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor], dict[str, str]]:
+    """Return the description, the weights and the metadata in a file."""
     if not path.is_file():
         hint = "is a folder: open a run with ugcl.load_run" if path.is_dir() else "does not exist"
         raise UGCLError(f"{path} {hint}; `load` takes a file that `save` of an estimator wrote")
     try:
         with safe_open(path, framework="pt") as file:
-            text = (file.metadata() or {}).get(KEY)
+            metadata: dict[str, str] = file.metadata() or {}
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = None if text is None else dict(json.loads(text))
+        about = dict(json.loads(metadata[KEY])) if KEY in metadata else None
     except (OSError, SafetensorError, TypeError, ValueError) as error:
         raise UGCLError(
             f"{path} cannot be read ({error}): it is damaged, or no file of an estimator's `save`"
         ) from error
     if about is None:
         raise UGCLError(f"{path} was not written by `save` of an estimator: pass such a file")
-    return about, weights
+    check_format(path, about.get("format", FORMAT), FORMAT)
+    return about, weights, metadata
 
 
 def _choice(values: dict[str, Any]) -> Choice:

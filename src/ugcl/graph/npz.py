@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS, write_npz
+from ugcl._utils.formats import check_format
 from ugcl.graph.validation import SPLIT_PARTS
 from ugcl.typing import CSRMatrix, Features
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-FORMAT = "ugcl-graph-1"
+FORMAT, VERSION = "ugcl-graph", 1
+"""What the file says that it is, and the version of its format."""
 
 TEXTS = ("notes", "class_names", "feature_names")
 
@@ -30,7 +32,7 @@ def save_npz(graph: Graph, path: Path, *, compressed: bool) -> None:
     upper = sp.triu(graph.adjacency, format="csr")
     features = graph.features
     arrays: dict[str, npt.NDArray[Any]] = {
-        "format": np.array(FORMAT),
+        "format": np.array(f"{FORMAT}-{VERSION}"),
         "name": np.array(graph.name),
         "adjacency_indptr": _narrow(upper.indptr),
         "adjacency_indices": _narrow(upper.indices),
@@ -61,10 +63,10 @@ def load_npz(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        if (file_format := str(arrays["format"])) != FORMAT:
-            raise UGCLError(
-                f"{path} is in the format '{file_format}', this version reads '{FORMAT}'"
-            )
+        prefix, _, number = str(arrays["format"]).rpartition("-")
+        if prefix != FORMAT:
+            raise ValueError(f"it is in the format '{arrays['format']}'")
+        check_format(path, int(number), VERSION)
         return _graph_args(arrays)
     except UGCLError:
         raise

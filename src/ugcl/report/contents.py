@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,7 +79,7 @@ class ReportRun:
     name: str
     run: Run
     metrics: dict[str, Any]
-    loss: list[float | None]
+    loss: list[float]
     positions: npt.NDArray[np.float32]
     neighbours: npt.NDArray[np.int32]
     cosines: npt.NDArray[np.float32]
@@ -209,7 +208,7 @@ def _unique_names(runs: Sequence[Run]) -> list[str]:
 def _report_run(
     name: str, run: Run, nodes: ShownNodes, k: int, threads: int, seed: int
 ) -> ReportRun:
-    embeddings = run.embeddings()[nodes.shown]
+    losses, embeddings = run.losses(), run.embeddings()[nodes.shown]
     logger.info("computing the map of %s", run.path)
     positions = layout(embeddings, threads=threads, seed=seed)
     logger.info("finding neighbours in %s", run.path)
@@ -221,20 +220,12 @@ def _report_run(
         name,
         run,
         run.metrics(),
-        _read_losses(run),
+        losses,
         positions,
         neighbours,
         cosines,
         clusters.astype(np.int64),
     )
-
-
-def _read_losses(run: Run) -> list[float | None]:
-    try:
-        lines = (run.path / "log.jsonl").read_text("utf-8").splitlines()
-        return [json.loads(line).get("loss") for line in lines]
-    except (OSError, ValueError, AttributeError):
-        return []
 
 
 def _evaluate(

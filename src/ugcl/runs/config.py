@@ -13,14 +13,22 @@ import tomli_w
 
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.formats import FormatError, check_format
 from ugcl.data import DATASETS, GraphFiles, hold_out_edges, load_graph, split_of
 from ugcl.data.splits import Split
 from ugcl.graph import Graph
 from ugcl.methods import Method, Settings, get_method, method_file
 from ugcl.methods.params import check_integer
+from ugcl.runs.manifest import FORMAT
 from ugcl.runs.method import RecordedSettings, find_method
 from ugcl.runs.supervision import labels_fingerprint
 from ugcl.typing import SplitKind
+
+PLACES = (
+    *("graph", "files", "data_root", "method_file", "method_sha256", "device", "threads"),
+    *("format", "version"),
+)
+"""What may be changed in the `config.toml` of a finished run: where things are and computed."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ class RunConfig:
             was chosen for; else empty.
         method_file: for a method from a file, its absolute path; else "".
         method_sha256: the SHA-256 of that file, so that a repetition runs the same code; else "".
+        format: version of the format of the run folder.
     """
 
     method: str
@@ -66,6 +75,7 @@ class RunConfig:
     scope_choice: dict[str, Any] = field(default_factory=dict)
     method_file: str = ""
     method_sha256: str = ""
+    format: int = field(default=FORMAT, compare=False)
 
     def __post_init__(self) -> None:
         texts = ("method", "graph", "fingerprint", "preset", "device", "data_root", "split")
@@ -181,7 +191,8 @@ class RunConfig:
         can be used, and what needs the method raises the error of `load_method`.
         """
         try:
-            values = tomllib.loads(path.read_text(encoding="utf-8"))
+            values = {"format": 1, **tomllib.loads(path.read_text(encoding="utf-8"))}
+            check_format(path, values["format"], FORMAT)
             values.pop("version", None)
             config = cls(**values | {"settings": RecordedSettings(dict(values["settings"]))})
             try:
@@ -189,6 +200,8 @@ class RunConfig:
             except UGCLError:
                 return config
             return replace(config, settings=method.settings.from_values(values["settings"]))
+        except FormatError:
+            raise
         except FileNotFoundError as error:
             raise UGCLError(
                 f"there is no file {path}: pass the config.toml of a run folder"
@@ -215,6 +228,29 @@ class RunConfig:
                 shown = f"`{name}`" if name in names else name
                 return f"{shown} {theirs.get(name)} instead of {value}"
         return None
+
+
+def changed_setting(path: Path, trained: str) -> str | None:
+    """Return the first setting of a `config.toml` that a trained model does not have, as a phrase.
+
+    Args:
+        path: the file.
+        trained: the text of the `config.toml` that the model was trained with.
+    """
+    mine, theirs = (_flat(text) for text in (path.read_text("utf-8"), trained))
+    for name in sorted(mine.keys() | theirs.keys()):
+        if name[0] not in PLACES and mine.get(name) != theirs.get(name):
+            shown = f"`{name[-1]}`" if len(name) > 1 else name[-1]
+            return f"{shown} is {mine.get(name)!r} instead of {theirs.get(name)!r}"
+    return None
+
+
+def _flat(text: str) -> dict[tuple[str, ...], Any]:
+    """Return the entries of a `config.toml`, and those of its settings, by path."""
+    values = tomllib.loads(text)
+    settings = values.pop("settings")
+    flat: dict[tuple[str, ...], Any] = {(name,): value for name, value in values.items()}
+    return flat | {("settings", name): value for name, value in settings.items()}
 
 
 def graph_name(graph: str | GraphFiles) -> str:

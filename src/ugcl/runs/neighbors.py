@@ -98,7 +98,10 @@ def _index(embeddings: npt.NDArray[np.float32], path: Path) -> Any:
         rows = _unit(embeddings[first : first + step])
         index.add(np.arange(first, first + len(rows)), rows)
     with atomic(path) as temporary:
-        index.save(str(temporary))
+        try:
+            index.save(str(temporary))
+        except RuntimeError as error:  # of writing
+            raise OSError(str(error)) from error
     return index
 
 

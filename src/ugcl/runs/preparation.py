@@ -17,6 +17,7 @@ from ugcl.engine import resolve_device
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Method, Settings, get_method
 from ugcl.runs.config import RunConfig, graph_name
+from ugcl.runs.manifest import FORMAT
 from ugcl.runs.method import method_fields
 from ugcl.runs.supervision import split_kind
 from ugcl.selection import Choice, resolve_scope
@@ -141,6 +142,7 @@ def prepare_again(
     settings = method.settings.from_values(values)
     config = replace(
         stored,
+        format=FORMAT,
         seed=stored.seed if seed is None else seed,
         device=resolve_device(device or stored.device),
         threads=threads or stored.threads,

@@ -1,9 +1,9 @@
-"""The run folder; each of its files is written atomically."""
+"""The run folder, whose files are checked when they are read."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from zipfile import BadZipFile
@@ -15,31 +15,41 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from safetensors import SafetensorError
 
-from ugcl._utils.columns import from_column, to_column
+from ugcl._utils.columns import from_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
-from ugcl._utils.files import atomic, write_bytes, write_csr, write_json, write_npy, write_text
+from ugcl._utils.files import TEMPORARY, remove_temporaries, write_bytes, write_text
+from ugcl._utils.locks import LOCK, locked
 from ugcl.graph import Graph
 from ugcl.methods import Shape, method_file
-from ugcl.runs.config import RunConfig
+from ugcl.runs.config import RunConfig, changed_setting
 from ugcl.runs.export import check_ending, write_embeddings
+from ugcl.runs.log import LOG, read_log
+from ugcl.runs.manifest import MANIFEST, Manifest
 from ugcl.runs.method import METHOD_COPY
-from ugcl.runs.neighbors import indexed_nearest, nearest, row_of
+from ugcl.runs.neighbors import Nearest, indexed_nearest, nearest, row_of
 from ugcl.typing import Embeddings, ScopeName
 
 if TYPE_CHECKING:
     from ugcl.methods.models.model import Model
 
-RESULTS = ("model.safetensors", "nodes.parquet", "metrics.json")
+CONFIG, MODEL, NODES, METRICS = "config.toml", "model.safetensors", "nodes.parquet", "metrics.json"
+
+RESULTS = (MODEL, NODES, METRICS)
 """Files of a finished run besides its configuration, log and embeddings."""
 
 PREDICTIONS, HELD_OUT = "predictions.npy", "held_out_edges.npy"
+
+INDEX = "neighbors.usearch"
 
 NAMES = "names.json"
 """Names of features and classes, where the graph has them."""
 
 DENSE, SPARSE = "embeddings.npy", "embeddings.npz"
 """The embeddings: an array, or a SciPy CSR matrix."""
+
+TRAINING = "another process trains into"
+"""What a lock of a run folder says."""
 
 Neighbor = tuple[int | str, float]
 """A node's id and its cosine similarity."""
@@ -53,7 +63,9 @@ class Run:
     for each epoch), `checkpoint.safetensors` (during training), `held_out_edges.npy` (where edges
     were held out), then `model.safetensors`, `embeddings.npy` (`embeddings.npz` for sparse ones),
     `predictions.npy` (supervised methods), `nodes.parquet`, `names.json` (names of features and
-    classes) and, last, `metrics.json`.
+    classes), `metrics.json` and, last, `manifest.json`, with the checksum of each of them. A file
+    is compared with it when it is read: a file of more than 64 MB by its size, unless `verify` is
+    called.
 
     Attributes:
         path: the folder.
@@ -62,34 +74,104 @@ class Run:
 
     path: Path
     config: RunConfig
+    _verified: set[tuple[Any, ...]] = field(default_factory=set, repr=False, compare=False)
 
     @classmethod
-    def create(cls, path: Path, config: RunConfig) -> Self:
-        """Create a run folder; refuses one that exists and is not empty."""
+    def create(cls, path: Path, config: RunConfig, *, wait: bool = False) -> Self:
+        """Create a run folder; refuses one that exists and is not empty.
+
+        Args:
+            path: the folder.
+            config: the configuration.
+            wait: wait for a process that has locked the folder, instead of raising an error.
+        """
         check_new(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _unusable(path, error) from error
-        write_text(path / "config.toml", config.to_toml())
-        if file := method_file(config.load_method()):
-            write_bytes(path / METHOD_COPY, file.source)
-        return cls(path, config)
+        with locked(path, TRAINING, wait=wait):
+            check_new(path)
+            remove_temporaries(path)
+            write_text(path / CONFIG, config.to_toml())
+            run = cls(path, config)
+            run.copy_method()
+        return run
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open an existing run folder, finished or not."""
         folder = Path(path)
-        if not (folder / "config.toml").is_file():
+        if not (folder / CONFIG).is_file():
             raise UGCLError(f"{folder} is not a run folder: pass the folder that ugcl train wrote")
-        return cls(folder, RunConfig.read(folder / "config.toml"))
+        run = cls(folder, RunConfig.read(folder / CONFIG))
+        if run.finished:
+            run._check_config()
+        return run
+
+    def copy_method(self) -> None:
+        """Copy the file of a method of the user's own, unless there is a copy."""
+        file = method_file(self.config.load_method())
+        if file and not (self.path / METHOD_COPY).is_file():
+            write_bytes(self.path / METHOD_COPY, file.source)
 
     @property
     def finished(self) -> bool:
         """Whether training is complete and all results are written."""
+        last = () if self.config.format == 1 else (MANIFEST,)
         return self.embeddings_file.is_file() and all(
-            (self.path / name).is_file() for name in RESULTS
+            (self.path / name).is_file() for name in (*RESULTS, *last)
         )
+
+    def verify(self) -> None:
+        """Compare all files of the run, of any size, with the checksums in `manifest.json`."""
+        self.require_finished()
+        manifest = self._manifest()
+        if manifest is None:
+            raise UGCLError(
+                f"{self.path} was written by an earlier version of ugcl, without checksums: leave "
+                "out `verify`"
+            )
+        self._check_config()
+        for name in manifest.files.keys() - {CONFIG}:
+            try:
+                manifest.check(name, whole=True)
+            except (OSError, ValueError) as error:
+                raise self._damaged(name, error) from error
+
+    def _manifest(self) -> Manifest | None:
+        return Manifest.read(self.path, self._verified)
+
+    def _file(self, name: str) -> Path:
+        """Return the path of a file that is to be read; a `ValueError` says how it is damaged."""
+        if manifest := self._manifest():
+            manifest.check(name)
+        return self.path / name
+
+    def _check_config(self) -> None:
+        """Refuse a `config.toml` that was changed by hand, apart from where things are."""
+        if manifest := self._manifest():
+            try:
+                return manifest.check(CONFIG)
+            except ValueError:
+                pass  # it may have been changed where that does no harm
+        self._check_model_config()
+
+    def _check_model_config(self) -> None:
+        """Refuse a `config.toml` whose settings are not those that the model was trained with."""
+        try:
+            with self._file(MODEL).open("rb") as stream:
+                header = stream.read(int.from_bytes(stream.read(8), "little"))
+            trained = json.loads(header)["__metadata__"][CONFIG]
+            difference = changed_setting(self.path / CONFIG, trained)
+        except (KeyError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:
+            raise self._damaged(MODEL, error) from error
+        if difference:
+            file = self.path / CONFIG
+            raise UGCLError(
+                f"{difference} in {file}, which is not what its model was trained with: restore "
+                f"the file, or train with `config` {file} and another `out`"
+            )
 
     @property
     def embeddings_file(self) -> Path:
@@ -108,24 +190,43 @@ class Run:
         """Return the contents of `metrics.json`."""
         self.require_finished()
         try:
-            read = json.loads((self.path / "metrics.json").read_text("utf-8"))
-            return dict(read | {name: int(read[name]) for name in ("nodes", "features")})
+            metrics = dict(json.loads(self._file(METRICS).read_text("utf-8")))
+            for name in ("nodes", "features", "classes", "epochs"):
+                value = metrics.get(name, 0 if name == "classes" else None)
+                if type(value) is not int or value < 0:
+                    raise ValueError(f"{name} must be an integer, not {value!r}")
+            return metrics
         except (KeyError, OSError, TypeError, ValueError) as error:
-            raise self._damaged("metrics.json", error) from error
+            raise self._damaged(METRICS, error) from error
+
+    def losses(self) -> list[float]:
+        """Return the loss of each epoch, from `log.jsonl`."""
+        epochs = self.metrics()["epochs"]
+        try:
+            return [line["loss"] for line in read_log(self._file(LOG), epochs)]
+        except (OSError, ValueError) as error:
+            raise self._damaged(LOG, error) from error
 
     def embeddings(self) -> Embeddings:
         """Return the embeddings, rows in node order: a mapped array, or a SciPy CSR."""
-        self.require_finished()
+        nodes = self.metrics()["nodes"]
         file = self.embeddings_file
         try:
+            self._file(file.name)
             if file.name == SPARSE:
                 with file.open("rb") as stream:
                     values = sp.csr_array(sp.load_npz(stream))
+                values.check_format(full_check=True)
             else:
                 values = np.load(file, mmap_mode="r", allow_pickle=False)
-            if values.ndim != 2 or not all_finite(values):
+            if values.ndim != 2 or values.shape[0] != nodes or values.dtype != np.float32:
+                raise ValueError(
+                    f"it is of shape {values.shape} and {values.dtype}, not of {nodes:,} rows of "
+                    "float32"
+                )
+            if not all_finite(values):
                 raise ValueError("it is not a table of finite numbers")
-        except (EOFError, KeyError, OSError, ValueError, BadZipFile) as error:
+        except (EOFError, KeyError, OSError, TypeError, ValueError, BadZipFile) as error:
             raise self._damaged(file.name, error) from error
         return values
 
@@ -133,13 +234,14 @@ class Run:
         """Return the table of nodes in row order: `node`, and `id`, `label`, `class` if known."""
         count = self.metrics()["nodes"]
         try:
-            values = pq.ParquetFile(
-                self.path / "nodes.parquet"
-            ).read()  # not `read_table`: slow start
-            if values.num_rows != count or "node" not in values.column_names:
+            values = pq.ParquetFile(self._file(NODES)).read()  # not `read_table`: slow start
+            numbers = np.asarray(from_column(values["node"]))
+            if not np.array_equal(numbers, np.arange(count)):
                 raise ValueError("it is not a table of the nodes")
-        except (KeyError, OSError, ValueError) as error:
-            raise self._damaged("nodes.parquet", error) from error
+            if any(column.null_count for column in values.columns):
+                raise ValueError("it has empty fields")
+        except (KeyError, OSError, TypeError, ValueError) as error:
+            raise self._damaged(NODES, error) from error
         return values
 
     def ids(self) -> npt.NDArray[Any]:
@@ -181,12 +283,27 @@ class Run:
         ids = self.ids()
         row = row_of(ids, node)
         if approximate:
-            index_file = self.path / "neighbors.usearch"
-            nodes, cosines = indexed_nearest(self.embeddings(), row, k, index_file)
+            nodes, cosines = self._indexed_nearest(row, k)
         else:
             nodes, cosines = nearest(self.embeddings(), row, k)
         pairs = zip(ids[nodes].tolist(), cosines.tolist(), strict=True)
         return [(name, round(cosine, 6)) for name, cosine in pairs]
+
+    def _indexed_nearest(self, row: int, k: int) -> Nearest:
+        """Search with the stored index; one without the right checksum is built again."""
+        manifest, path = self._manifest(), self.path / INDEX
+        if manifest and path.is_file():
+            try:
+                manifest.check(INDEX)
+            except ValueError:
+                path.unlink()
+        stored = path.is_file() and (manifest is None or INDEX in manifest.files)
+        if not stored:
+            path.unlink(missing_ok=True)
+        found = indexed_nearest(self.embeddings(), row, k, path)
+        if manifest and not stored:
+            manifest.add(INDEX)
+        return found
 
     def save(self, path: str | Path) -> None:
         """Export the embeddings with their ids, in the format of the file's extension."""
@@ -195,24 +312,31 @@ class Run:
 
     def names(self, kind: Literal["features", "classes"]) -> tuple[str, ...] | None:
         """Return the names of the features or classes; None where they have none."""
-        path = self.path / NAMES
-        if not path.is_file():
+        if not (self.path / NAMES).is_file():
             return None
+        metrics = self.metrics()
         try:
-            values = json.loads(path.read_text("utf-8")).get(kind)
-            return None if values is None else tuple(str(name) for name in values)
+            values = json.loads(self._file(NAMES).read_text("utf-8")).get(kind)
+            count = metrics.get(kind, None if values is None else len(values))
+            if values is not None and (len(values), {type(name) for name in values}) != (
+                count,
+                {str},
+            ):
+                raise ValueError(f"it has no {count} names of {kind}")
+            return None if values is None else tuple(values)
         except (AttributeError, OSError, TypeError, ValueError) as error:
             raise self._damaged(NAMES, error) from error
 
     def predictions(self) -> npt.NDArray[np.int64]:
         """Return the class that a supervised method predicts for each node."""
-        nodes = self.metrics()["nodes"]
+        metrics = self.metrics()
         try:
-            values = np.load(self.path / PREDICTIONS, allow_pickle=False)
-            if values.shape != (nodes,) or values.dtype.kind != "i":
+            values = np.load(self._file(PREDICTIONS), allow_pickle=False)
+            if values.shape != (metrics["nodes"],) or values.dtype.kind != "i":
                 raise ValueError("it is not a class for each node")
+            _check_range(values, metrics["classes"])
             return np.asarray(values)
-        except (EOFError, OSError, ValueError) as error:
+        except (EOFError, KeyError, OSError, TypeError, ValueError) as error:
             raise self._damaged(PREDICTIONS, error) from error
 
     def require_held_out(self) -> None:
@@ -226,9 +350,14 @@ class Run:
     def held_out(self) -> npt.NDArray[np.int64]:
         """Return the held-out edges, E x 2 node numbers."""
         self.require_held_out()
+        nodes = self.metrics()["nodes"]
         try:
-            return np.asarray(np.load(self.path / HELD_OUT, allow_pickle=False))
-        except (EOFError, OSError, ValueError) as error:
+            values = np.load(self._file(HELD_OUT), allow_pickle=False)
+            if values.ndim != 2 or values.shape[1] != 2 or values.dtype.kind != "i":
+                raise ValueError("it is not a table of edges")
+            _check_range(values, nodes)
+            return np.asarray(values)
+        except (EOFError, OSError, TypeError, ValueError) as error:
             raise self._damaged(HELD_OUT, error) from error
 
     def check_held_out(self, expected: npt.NDArray[np.int64]) -> None:
@@ -240,6 +369,10 @@ class Run:
         """Load the trained model on the CPU, with another readout scope where one is given."""
         from safetensors.torch import load_file
 
+        from ugcl.engine.weights import load_weights
+
+        self.require_finished()
+        self._check_model_config()
         params = {} if readout_scope is None else {"readout_scope": readout_scope}
         method = self.config.load_method()
         settings = self.config.settings.replace(**params)
@@ -247,9 +380,9 @@ class Run:
         shape = Shape(metrics["nodes"], metrics["features"], metrics.get("classes", 0))
         model = method.new_model(shape, settings, self.config.seed)
         try:
-            model.load_state_dict(load_file(self.path / "model.safetensors"))
-        except (OSError, RuntimeError, SafetensorError) as error:
-            raise self._damaged("model.safetensors", error) from error
+            load_weights(model, load_file(self._file(MODEL)))
+        except (OSError, RuntimeError, SafetensorError, ValueError) as error:
+            raise self._damaged(MODEL, error) from error
         return model
 
     def embed(
@@ -280,67 +413,53 @@ class Run:
         device = resolve_device(device or self.config.device)
         return self.model(readout_scope).to(device).embed(graph, device)
 
-    def save_results(
-        self,
-        graph: Graph,
-        model: Model,
-        embeddings: Embeddings,
-        metrics: dict[str, Any],
-        predictions: npt.NDArray[np.int64] | None = None,
-    ) -> None:
-        """Write the results; `metrics.json` comes last and marks the run as finished."""
-        from safetensors.torch import save_file
-
-        with atomic(self.path / "model.safetensors") as temporary:
-            weights = {name: value.cpu() for name, value in model.state_dict().items()}
-            save_file(weights, temporary, metadata={"config.toml": self.config.to_toml()})
-        if sp.issparse(embeddings):
-            write_csr(self.path / SPARSE, embeddings)
-        else:
-            write_npy(self.path / DENSE, embeddings)
-        if predictions is not None:
-            write_npy(self.path / PREDICTIONS, predictions)
-        columns: dict[str, Any] = {"node": np.arange(graph.num_nodes)}
-        if graph.ids is not None:
-            columns["id"] = graph.ids
-        if graph.labels is not None:
-            columns["label"] = graph.labels
-        if graph.labels is not None and graph.class_names is not None:
-            columns["class"] = np.array([*graph.class_names, ""])[graph.labels]
-        names = {"features": graph.feature_names, "classes": graph.class_names}
-        if known := {name: list(value) for name, value in names.items() if value is not None}:
-            write_json(self.path / NAMES, known)
-        with atomic(self.path / "nodes.parquet") as temporary:
-            table = pa.table({name: to_column(values) for name, values in columns.items()})
-            pq.write_table(table, temporary)
-        write_json(self.path / "metrics.json", metrics)
-
     def _damaged(self, name: str, error: Exception) -> UGCLError:
+        if isinstance(error, UGCLError):
+            return error
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         return UGCLError(
-            f"{self.path / name} cannot be read ({error}): train again with `config` "
-            f"{self.path / 'config.toml'} and another `out`"
+            f"{self.path / name} cannot be read ({reason}): train again with `config` "
+            f"{self.path / CONFIG} and another `out`"
         )
 
 
 def check_new(path: Path) -> None:
     """Refuse the path of a new run folder if it exists and is not empty."""
     try:
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        if path.exists() and (not path.is_dir() or any(map(_is_kept, path.iterdir()))):
             how = ", delete it, or continue with `resume`" * (path / "config.toml").is_file()
             raise UGCLError(f"{path} exists already: choose another `out`{how}")
     except OSError as error:
         raise _unusable(path, error) from error
 
 
+def _is_kept(path: Path) -> bool:
+    """Return whether a file is more than what a killed process left of a folder's first moments."""
+    return path.name != LOCK and not path.name.startswith(TEMPORARY)
+
+
 def _unusable(path: Path, error: OSError) -> UGCLError:
     return UGCLError(f"cannot make the run folder {path}: {error.strerror}; choose another `out`")
 
 
-def load_run(path: str | Path) -> Run:
-    """Open the folder of a finished run."""
+def load_run(path: str | Path, *, verify: bool = False) -> Run:
+    """Open the folder of a finished run.
+
+    Args:
+        path: the folder.
+        verify: compare all files with their checksums, also those of more than 64 MB.
+    """
     run = Run.open(path)
     run.require_finished()
+    if verify:
+        run.verify()
     return run
+
+
+def _check_range(values: npt.NDArray[Any], count: int) -> None:
+    """Raise a `ValueError` unless all integers are from 0 to count - 1."""
+    if values.size and not 0 <= values.min() <= values.max() < count:
+        raise ValueError(f"its numbers are not all from 0 to {count - 1}")
 
 
 def all_finite(embeddings: Embeddings) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 import time
@@ -15,21 +14,36 @@ import torch
 
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import write_npy, write_text
+from ugcl._utils.files import remove_temporaries, write_npy
+from ugcl._utils.locks import locked
 from ugcl._utils.provenance import source_commit
-from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
+from ugcl.engine import Callback, Checkpoint, Fitted, diagnose_collapse, fit
 from ugcl.methods import package_of
+from ugcl.runs.log import LOG, JSONLog
+from ugcl.runs.manifest import MANIFEST
 from ugcl.runs.preparation import Prepared
-from ugcl.runs.run import HELD_OUT, Run, all_finite
+from ugcl.runs.run import CONFIG, HELD_OUT, TRAINING, Run, all_finite
+from ugcl.runs.save import save_results
+
+CHECKPOINT = "checkpoint.safetensors"
 
 
-def open_run(out: str | Path, prepared: Prepared, *, resume: bool = False) -> Run:
-    """Create the run folder, or with `resume` open the existing one, which must be the same run."""
+def open_run(
+    out: str | Path, prepared: Prepared, *, resume: bool = False, wait: bool = False
+) -> Run:
+    """Create the run folder, or open the existing one.
+
+    Args:
+        out: the folder.
+        prepared: the run.
+        resume: open the folder where it exists; it must be of the same run.
+        wait: wait for another process that creates it, instead of raising an error.
+    """
     config = prepared.config
     config.load_method().check(prepared.training_graph)
     folder = Path(out)
-    if not resume or not (folder / "config.toml").is_file():
-        return Run.create(folder, config)
+    if not resume or not (folder / CONFIG).is_file():
+        return Run.create(folder, config, wait=wait)
     run = Run.open(folder)
     if run.finished:
         config = replace(config, device=run.config.device, threads=run.config.threads)
@@ -41,20 +55,42 @@ def open_run(out: str | Path, prepared: Prepared, *, resume: bool = False) -> Ru
     return run
 
 
-def train_run(run: Run, prepared: Prepared, callbacks: Sequence[Callback] = ()) -> Fitted | None:
+def train_run(
+    run: Run, prepared: Prepared, callbacks: Sequence[Callback] = (), *, wait: bool = False
+) -> Fitted | None:
     """Train a run to its end, from its checkpoint where it has one.
+
+    No other process may train into the folder meanwhile.
+
+    Args:
+        run: the run.
+        prepared: what `open_run` took.
+        callbacks: called during training.
+        wait: wait for another process that trains into the folder, instead of raising an error.
 
     Returns:
         The result of the fit; None for a run that was finished before. A run that was stopped has
         a checkpoint and no results.
     """
-    if run.finished:
-        return None
+    if not run.finished:
+        with locked(run.path, TRAINING, wait=wait):
+            if not run.finished:
+                return _train(run, prepared, callbacks)
+    if (checkpoint := run.path / CHECKPOINT).is_file():  # it was killed at the very end
+        checkpoint.unlink()
+    remove_temporaries(run.path)
+    return None
+
+
+def _train(run: Run, prepared: Prepared, callbacks: Sequence[Callback]) -> Fitted:
+    remove_temporaries(run.path)
+    (run.path / MANIFEST).unlink(missing_ok=True)
+    run.copy_method()
     config, graph = run.config, prepared.training_graph
     torch.set_num_threads(config.threads)
     if prepared.held_out.size:
         write_npy(run.path / HELD_OUT, prepared.held_out)
-    checkpoint = Checkpoint(run.path / "checkpoint.safetensors")
+    checkpoint = Checkpoint(run.path / CHECKPOINT)
     commit = source_commit()
     started = time.perf_counter()
     fitted = fit(
@@ -63,7 +99,7 @@ def train_run(run: Run, prepared: Prepared, callbacks: Sequence[Callback] = ()) 
         settings=config.settings,
         seed=config.seed,
         device=config.device,
-        callbacks=[checkpoint, JSONLog(run.path / "log.jsonl"), *callbacks],
+        callbacks=[checkpoint, JSONLog(run.path / LOG), *callbacks],
     )
     if fitted.ended == "stopped":
         return fitted
@@ -79,7 +115,7 @@ def train_run(run: Run, prepared: Prepared, callbacks: Sequence[Callback] = ()) 
     predictions = None
     if fitted.method.supervised:
         predictions = fitted.predict_proba(graph).argmax(axis=1)
-    run.save_results(graph, fitted.model, embeddings, metrics, predictions)
+    save_results(run, graph, fitted.model, embeddings, metrics, predictions)
     checkpoint.remove()
     return fitted
 
@@ -127,32 +163,3 @@ def _peak_memory() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak * (1 if sys.platform == "darwin" else 1024)
-
-
-class JSONLog(Callback):
-    """Writes `log.jsonl`, one line for each epoch.
-
-    Args:
-        path: the file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def on_fit_start(self, state: TrainingState) -> None:
-        """Open the file after the epochs of the checkpoint; later lines are dropped."""
-        lines = self.path.read_text("utf-8").splitlines() if self.path.is_file() else []
-        write_text(self.path, "".join(line + "\n" for line in lines[: state.epoch]))
-        self.stream = self.path.open("a", encoding="utf-8")
-
-    def on_epoch_end(self, state: TrainingState) -> None:
-        """Write the line of the epoch."""
-        line = {"epoch": state.epoch, "loss": state.loss, "seconds": round(state.seconds, 4)}
-        if state.validation_loss is not None:
-            line["validation"] = state.validation_loss
-        self.stream.write(json.dumps(line) + "\n")
-        self.stream.flush()
-
-    def on_fit_end(self, state: TrainingState) -> None:
-        """Close the file."""
-        self.stream.close()

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import make_folder
+from ugcl._utils.files import make_folder, remove_temporaries
+from ugcl._utils.locks import locked
 from ugcl._utils.suggest import unknown
 from ugcl.data import load_graph
 from ugcl.methods import get_method
@@ -112,30 +113,13 @@ def run_study(
             "(`data_root`), or name a graph (`data`)"
         )
     make_folder(out)
-    with _locked(out):
+    with locked(out, "another study computes into"):
+        remove_temporaries(out)
         results = Results.open(out / "cells.jsonl", options.data_root)
         run_cells(cells, results, runner)
         with suppress(OSError):
             (out / "runs").rmdir()  # empty unless a cell failed or was stopped
         return write_study(name, out, options, results, cells)
-
-
-@contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    """Refuse a folder that another process computes into."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(out / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise UGCLError(
-            f"another study computes into {out}: wait until it has ended, or choose another `out`"
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def write_study(

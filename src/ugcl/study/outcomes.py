@@ -6,12 +6,13 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import atomic, check_writable
+from ugcl._utils.files import READ_ERRORS, atomic, check_writable
 from ugcl._utils.provenance import source_commit
 from ugcl._utils.results import read_result
 from ugcl.data.splits import Split
@@ -83,13 +84,8 @@ class ReadoutStudy:
         parts = [split[name].tobytes() for split in self.splits for name in sorted(split)]
         digest = hashlib.sha256(b"".join([graph.labels.tobytes(), *parts])).hexdigest()[:16]
         path = run.path / f"outcomes-{readout_scope}-{digest}.npz"
-        if path.is_file():
-            with np.load(path) as arrays:
-                tested, correct = (
-                    np.unpackbits(arrays[name], axis=1, count=graph.num_nodes).astype(bool)
-                    for name in ("tested", "correct")
-                )
-                return Outcomes(tested, correct, arrays["validation"])
+        if (stored := _read(path, len(self.splits), graph.num_nodes)) is not None:
+            return stored
         logger.info("%s: scoring the readout scope %s", run.path.name, readout_scope)
         embeddings = run.embed(graph, readout_scope=readout_scope)
         outcomes = honest_outcomes(embeddings, graph, self.splits)
@@ -102,3 +98,26 @@ class ReadoutStudy:
                 validation=outcomes.validation,
             )
         return outcomes
+
+
+def _read(path: Path, splits: int, nodes: int) -> Outcomes | None:
+    """Return stored outcomes; None where there are none or the file is damaged."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in ("tested", "correct", "validation")}
+        validation = arrays["validation"]
+        if validation.shape != (splits,) or not np.isfinite(validation).all():
+            raise ValueError("it has no validation accuracy for each split")
+        for name in ("tested", "correct"):
+            if arrays[name].shape != (splits, (nodes + 7) // 8):
+                raise ValueError("it is of other splits")
+    except FileNotFoundError:
+        return None
+    except READ_ERRORS as error:
+        logger.warning("%s is damaged (%s): scoring again", path, error)
+        return None
+    tested, correct = (
+        np.unpackbits(arrays[name], axis=1, count=nodes).astype(bool)
+        for name in ("tested", "correct")
+    )
+    return Outcomes(tested, correct, validation)

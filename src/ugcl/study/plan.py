@@ -97,8 +97,8 @@ class Plan:
             return None
         prepared = prepared or self.prepare(variant, seed)
         folder = self.runs / f"{self.known_method.name}-{variant}-{seed}".replace(":", "+")
-        run = open_run(folder, prepared, resume=True)
-        train_run(run, prepared, self.callbacks(self.title(variant, seed)))
+        run = open_run(folder, prepared, resume=True, wait=True)
+        train_run(run, prepared, self.callbacks(self.title(variant, seed)), wait=True)
         return run if run.finished and not self.should_stop() else None
 
     def require_embeddings(self, *, readout_scope: bool = False) -> None:

@@ -237,8 +237,13 @@ def run_cells(
     pending = [
         results.extended(cell)
         for cell in merge(cells, results)
-        if (stored := results.get(cell)) is None or (options.retry and "error" in stored)
+        if (record := results.get(cell)) is None or (options.retry and "error" in record)
     ]
+    runs = results.path.parent / "runs"
+    stored = {key for key, record in results.records.items() if "error" not in record}
+    for key in stored - {results.key(cell) for cell in pending}:
+        if (runs / key).is_dir():  # the study was killed after it had stored the result
+            shutil.rmtree(runs / key, ignore_errors=True)
     progress = Progress(0, 0, len(pending))
     options.on_progress(progress)
     started = time.monotonic()
@@ -256,7 +261,6 @@ def run_cells(
             yield cell
 
     def place(cell: Cell) -> Place:
-        runs = results.path.parent / "runs"
         return Place(runs / results.key(cell), results.data_root, options.device)
 
     for key, outcome in _all_outcomes(due, running, place, options):

@@ -112,9 +112,9 @@ def accuracy(cell: Cell, place: Place) -> dict[str, Any]:
         device=place.device,
         threads=1,
     )
-    run = open_run(place.folder, prepared, resume=True)
+    run = open_run(place.folder, prepared, resume=True, wait=True)
     cpu = time.process_time()
-    train_run(run, prepared)
+    train_run(run, prepared, wait=True)
     metrics = run.metrics()
     return {
         "settings": prepared.config.settings.values(),
@@ -189,8 +189,8 @@ def compare(cell: Cell, place: Place) -> dict[str, Any]:
             device=place.device,
             threads=1,
         )
-        run = open_run(place.folder / prepared.config.method, prepared, resume=True)
-        train_run(run, prepared)
+        run = open_run(place.folder / prepared.config.method, prepared, resume=True, wait=True)
+        train_run(run, prepared, wait=True)
         outcomes.append(honest_outcomes(run.embeddings(), graph, splits))
         seconds.append(run.metrics()["training_seconds"])
     return {
