@@ -197,9 +197,9 @@ def test_large_files_are_verified_on_request(folder: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "newer than this version"),
-        ({"format": "other"}, "newer than this version"),
-        ({"version": "x"}, "is not the folder of a graph"),
+        ({"version": 2}, "newer version of ugcl"),
+        ({"format": "other"}, "is not the folder of a graph"),
+        ({"version": "x"}, "its format must be a number"),
         ({"files": 3}, "is not the folder of a graph"),
         ({"files": {}}, "is damaged"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import tempfile
@@ -254,6 +255,12 @@ _DTYPES = {
     "float64": "F64",
 }
 """The names of PyTorch's dtypes in safetensors."""
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, read in pieces."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _is_compressible(array: np.ndarray) -> bool:

@@ -13,7 +13,6 @@ than memory, `open_folder` maps them.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,8 @@ import scipy.sparse as sp
 
 from ugcl._utils.columns import from_column, to_column
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import READ_ERRORS, atomic, write_json
+from ugcl._utils.files import READ_ERRORS, atomic, sha256, write_json
+from ugcl._utils.formats import check_format
 from ugcl.graph.validation import SPLIT_PARTS, checked_names, frozen_csr, num_classes
 
 if TYPE_CHECKING:
@@ -41,9 +41,6 @@ FORMAT, VERSION = "ugcl-graph-folder", 1
 
 CHECKED = 2**26
 """Files of up to so many bytes are compared with their checksum whenever they are opened."""
-
-CHUNK = 2**24
-"""Bytes that are hashed at a time."""
 
 TEXTS = ("notes", "class_names", "feature_names")
 
@@ -119,7 +116,7 @@ class FolderWriter:
         """
         files = {}
         for file in sorted(self.folder.iterdir()):
-            files[file.name] = {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
+            files[file.name] = {"bytes": file.stat().st_size, "sha256": sha256(file)}
             if file.suffix == ".npy":
                 array = _mapped(file)
                 files[file.name] |= {"dtype": array.dtype.str, "shape": list(array.shape)}
@@ -184,16 +181,14 @@ def open_folder(path: Path, *, verify: bool = False) -> dict[str, Any]:
     try:
         manifest = json.loads((path / MANIFEST).read_text("utf-8"))
         files = dict(manifest["files"])
-        about = manifest["format"], int(manifest["version"])
+        if manifest["format"] != FORMAT:
+            raise ValueError(f"its format is {manifest['format']!r}")
+        version = manifest["version"]
     except READ_ERRORS as error:
         raise UGCLError(
             f"{path} is not the folder of a graph: pass one that Graph.save or ugcl convert wrote"
         ) from error
-    if about[0] != FORMAT or about[1] > VERSION:
-        raise UGCLError(
-            f"{path} has the format {about[0]} {about[1]}, which is newer than this version of "
-            f"ugcl reads ({FORMAT} {VERSION}): install a newer ugcl"
-        )
+    check_format(path / MANIFEST, version, VERSION)
     try:
         arrays = {}
         for name, entry in files.items():
@@ -264,7 +259,7 @@ def _check_file(file: Path, entry: Mapping[str, Any], *, verify: bool) -> None:
     size = file.stat().st_size
     if size != entry["bytes"]:
         raise ValueError(f"{file.name} has {size:,} bytes instead of {entry['bytes']:,}")
-    if (verify or size <= CHECKED) and sha256_of(file) != entry["sha256"]:
+    if (verify or size <= CHECKED) and sha256(file) != entry["sha256"]:
         raise ValueError(f"{file.name} has been altered")
 
 
@@ -273,12 +268,3 @@ def _mapped(file: Path) -> npt.NDArray[Any]:
     with suppress(ValueError):  # an empty array cannot be mapped
         return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
     return np.asarray(np.load(file, allow_pickle=False))
-
-
-def sha256_of(file: Path) -> str:
-    """Return the SHA-256 of a file, read in pieces."""
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while piece := stream.read(CHUNK):
-            digest.update(piece)
-    return digest.hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any, Self
 
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import write_json
+from ugcl._utils.files import sha256, write_json
 from ugcl._utils.formats import check_format
 
 MANIFEST = "manifest.json"
@@ -96,9 +95,3 @@ class Manifest:
 
 def _entry(path: Path) -> dict[str, Any]:
     return {"bytes": path.stat().st_size, "sha256": sha256(path)}
-
-
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
