@@ -4,6 +4,7 @@
 # make check      everything that CI runs: lint, wheel, test
 # make format     let ruff fix what it can
 # make bench      measure time and memory into results/bench.jsonl; ten minutes on an idle machine
+# make torture    kill, starve and run twice all commands that write; half an hour, needs Linux
 # make clean      remove .venv/, builds and caches
 # All but clean set up .venv/ first, once.
 
@@ -14,7 +15,7 @@ INSTALLED := .venv/.installed
 # One process per core; tests/conftest.py limits each to one thread.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-fast check bench lint wheel format clean
+.PHONY: demo test test-fast check bench torture lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo runs/demo-ugcl
@@ -42,6 +43,9 @@ bench: $(INSTALLED)
 	$(BIN)/ugcl bench suite --out build/bench
 	$(BIN)/python tools/collect.py results/bench.jsonl build/bench/bench.json
 	cp build/bench/bench.png docs/bench/bench.png
+
+torture: $(INSTALLED)
+	$(BIN)/python tools/torture.py --minutes 30
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests tools examples

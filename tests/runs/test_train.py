@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -13,8 +15,11 @@ import pytest
 from conftest import make_graph
 from small_runs import RESULTS, assert_same_bits, trained_run
 from ugcl import Graph, UGCLError
-from ugcl.engine import Callback, Checkpoint, TrainingState
-from ugcl.runs import Prepared, open_run, prepare, prepare_again, train_run
+from ugcl._utils.files import TEMPORARY
+from ugcl._utils.locks import locked
+from ugcl.engine import Callback, Checkpoint, Trainer, TrainingState
+from ugcl.runs import Prepared, Run, open_run, prepare, prepare_again, train_run
+from ugcl.runs.train import JSONLog
 
 SMALL: dict[str, Any] = {"hidden": 8, "sample": 30, "negatives": 10, "epochs": 30, "lr": 0.01}
 
@@ -179,3 +184,110 @@ def test_threads_and_device_are_part_of_what_is_resumed(graph_file: Path, tmp_pa
     open_run(tmp_path / "run", one)
     with pytest.raises(UGCLError, match="cannot be resumed with threads 2 instead of 1"):
         open_run(tmp_path / "run", other, resume=True)
+
+
+def stopped_run(graph_file: Path, out: Path) -> tuple[Run, Prepared]:
+    """A run that was stopped after 20 of its 30 epochs."""
+    prepared = prepared_run(graph_file)
+    run = open_run(out, prepared)
+    train_run(run, prepared, [StopAt(20)])
+    return run, prepared
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "text", "bytes", "nan"])
+def test_a_log_that_lacks_epochs_of_the_checkpoint_is_an_error(
+    damage: str, graph_file: Path, tmp_path: Path
+) -> None:
+    run, prepared = stopped_run(graph_file, tmp_path / "run")
+    log = run.path / "log.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    if damage == "gone":
+        log.unlink()
+    else:
+        changed = {
+            "cut": lines[:12],
+            "text": [b"text\n", *lines[1:]],
+            "bytes": [b"\xff\n", *lines[1:]],
+            "nan": [b'{"epoch": 1, "loss": NaN}\n', *lines[1:]],
+        }
+        log.write_bytes(b"".join(changed[damage]))
+    expected = r"log\.jsonl is not the log of the 20 epochs of the checkpoint \(.*\): delete checkp"
+    with pytest.raises(UGCLError, match=expected):
+        train_run(open_run(run.path, prepared, resume=True), prepared)
+    (run.path / "checkpoint.safetensors").unlink()
+    train_run(open_run(run.path, prepared, resume=True), prepared)
+    assert_same_bits(run.path, trained(graph_file, tmp_path / "whole").path)
+
+
+def test_a_log_that_cannot_be_written_is_one_sentence(graph_file: Path, tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("there is no /dev/full here")
+    log = JSONLog(tmp_path / "log.jsonl")
+    prepared = prepared_run(graph_file)
+    state = Trainer("ugcl", prepared.training_graph, **SMALL).state
+    log.on_fit_start(state)
+    log.stream.close()
+    log.stream = full.open("a")
+    expected = r"^cannot write .*log\.jsonl \(No space left on device\): make room, then run the co"
+    with pytest.raises(UGCLError, match=expected):
+        log.on_epoch_end(state)
+    with pytest.raises(UGCLError, match=expected):
+        log.on_fit_end(state)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_what_a_kill_left_in_a_new_folder_is_no_obstacle(
+    resume: bool, graph_file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / f"{TEMPORARY}abcdefgh-config.toml").write_text("half")
+    (folder / ".lock").write_text("1")
+    prepared = prepared_run(graph_file)
+    run = open_run(folder, prepared, resume=resume)
+    assert [path.name for path in folder.iterdir()] == ["config.toml"]
+    (folder / f"{TEMPORARY}abcdefgh-model.safetensors").write_text("half")
+    train_run(run, prepared)
+    whole = trained(graph_file, tmp_path / "whole")
+    names = [{path.name for path in each.path.iterdir()} for each in (run, whole)]
+    assert names[0] == names[1]
+    for name in ("checkpoint.safetensors", ".lock", f"{TEMPORARY}abcdefgh-x"):
+        (folder / name).touch()  # of a process that was killed after it had written the results
+    assert train_run(open_run(folder, prepared, resume=True), prepared) is None
+    assert {path.name for path in folder.iterdir()} == names[1]
+
+
+def test_two_processes_do_not_train_into_one_folder(graph_file: Path, tmp_path: Path) -> None:
+    prepared = prepared_run(graph_file)
+    expected = rf"another process trains into .*run \(process {os.getpid()}\): wait until it"
+    with (
+        locked(tmp_path / "run", "x"),
+        pytest.raises(UGCLError, match=expected),
+    ):
+        open_run(tmp_path / "run", prepared)
+    run = open_run(tmp_path / "run", prepared)
+    with locked(run.path, "x"), pytest.raises(UGCLError, match=expected):
+        train_run(run, prepared)
+    assert {path.name for path in run.path.iterdir()} == {"config.toml"}
+    later = threading.Timer(0.5, lambda: None)
+    with locked(run.path, "x"):
+        waiting = threading.Thread(target=train_run, args=(run, prepared), kwargs={"wait": True})
+        waiting.start()
+        later.start()
+        later.join()
+        assert not (run.path / "log.jsonl").exists()
+    waiting.join()
+    assert run.finished
+
+
+def test_a_retrained_folder_is_not_finished_until_its_end(graph_file: Path, tmp_path: Path) -> None:
+    run = trained(graph_file, tmp_path / "run")
+    (run.path / "embeddings.npy").unlink()
+    prepared = prepare_again(run.config, {})
+    with pytest.raises(Killed):
+        train_run(run, prepared, [KillAt(20)])
+    (run.path / "embeddings.npy").touch()
+    assert not run.finished
+    train_run(run, prepared)
+    run.verify()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
 import time
@@ -14,12 +15,12 @@ import torch
 
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import remove_temporaries, write_npy
-from ugcl._utils.locks import locked
+from ugcl._utils.files import cannot_write, remove_temporaries, write_npy, write_text
+from ugcl._utils.locks import LOCK, locked
 from ugcl._utils.provenance import source_commit
-from ugcl.engine import Callback, Checkpoint, Fitted, diagnose_collapse, fit
+from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
 from ugcl.methods import package_of
-from ugcl.runs.log import LOG, JSONLog
+from ugcl.runs.log import LOG, read_log
 from ugcl.runs.manifest import MANIFEST
 from ugcl.runs.preparation import Prepared
 from ugcl.runs.run import CONFIG, HELD_OUT, TRAINING, Run, all_finite
@@ -72,11 +73,11 @@ def train_run(
         The result of the fit; None for a run that was finished before. A run that was stopped has
         a checkpoint and no results.
     """
-    if not run.finished:
+    if not run.finished or (run.path / LOCK).is_file():  # or killed at its very end
         with locked(run.path, TRAINING, wait=wait):
             if not run.finished:
                 return _train(run, prepared, callbacks)
-    if (checkpoint := run.path / CHECKPOINT).is_file():  # it was killed at the very end
+    if (checkpoint := run.path / CHECKPOINT).is_file():
         checkpoint.unlink()
     remove_temporaries(run.path)
     return None
@@ -163,3 +164,47 @@ def _peak_memory() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak * (1 if sys.platform == "darwin" else 1024)
+
+
+class JSONLog(Callback):
+    """Writes `log.jsonl`, one line for each epoch.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def on_fit_start(self, state: TrainingState) -> None:
+        """Open the file after the epochs of the checkpoint; later lines are dropped."""
+        lines = []
+        if state.epoch:
+            try:
+                lines = read_log(self.path, state.epoch)
+            except (OSError, ValueError) as error:
+                raise UGCLError(
+                    f"{self.path} is not the log of the {state.epoch} epochs of the checkpoint "
+                    f"({error}): delete checkpoint.safetensors beside it to train from the "
+                    "beginning"
+                ) from error
+        write_text(self.path, "".join(json.dumps(line) + "\n" for line in lines))
+        self.stream = self.path.open("a", encoding="utf-8")
+
+    def on_epoch_end(self, state: TrainingState) -> None:
+        """Write the line of the epoch."""
+        line = {"epoch": state.epoch, "loss": state.loss, "seconds": round(state.seconds, 4)}
+        if state.validation_loss is not None:
+            line["validation"] = state.validation_loss
+        try:
+            self.stream.write(json.dumps(line) + "\n")
+            self.stream.flush()
+        except OSError as error:
+            raise UGCLError(cannot_write(self.path, error)) from error
+
+    def on_fit_end(self, state: TrainingState) -> None:
+        """Close the file."""
+        try:
+            self.stream.close()
+        except OSError as error:  # once more, of the line that could not be written
+            raise UGCLError(cannot_write(self.path, error)) from error
