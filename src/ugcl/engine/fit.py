@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
@@ -21,6 +20,7 @@ from ugcl.engine.callbacks import (
 )
 from ugcl.engine.checkpoint import Checkpoint
 from ugcl.engine.device import resolve_device
+from ugcl.engine.divergence import Divergence, check_loss
 from ugcl.engine.fitted import Fitted
 from ugcl.engine.half_steps import HalfSteps
 from ugcl.engine.memory import keep_memory
@@ -102,7 +102,9 @@ class Trainer:
         self.device = resolve_device(device)
         self.scope_choice: Choice | None = None
         if settings is None:
-            settings, self.scope_choice = resolve_settings(self.method, graph, preset, params)
+            settings, self.scope_choice = resolve_settings(
+                self.method, graph, preset, params, self.device
+            )
         elif params:
             raise UGCLError("pass either `settings` or single values, not both")
         else:
@@ -162,7 +164,8 @@ class Trainer:
     def run(self, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train until all epochs are done or a callback stops it."""
         history = History()
-        rules = [Convergence(), EarlyStopping(getattr(self.settings, "patience", 0))]
+        patience = getattr(self.settings, "patience", 0)
+        rules = (Convergence(), EarlyStopping(patience), Divergence(self.model))
         checkpoints = [each for each in callbacks if isinstance(each, Checkpoint)]
         others = [each for each in callbacks if not isinstance(each, Checkpoint)]
         state = self.state
@@ -207,8 +210,7 @@ class Trainer:
         state.loss = self.step()
         for callback in callbacks:
             callback.on_step_end(state)
-        if not math.isfinite(state.loss):
-            raise self._diverged(state.loss)
+        check_loss(state)
         state.validation_loss = self._validation_loss()
         state.update_best()
         state.seconds += time.perf_counter() - start
@@ -226,9 +228,3 @@ class Trainer:
             loss = self.model.validation_loss()
         self._slow_validation = time.perf_counter() - start > SLOW
         return loss
-
-    def _diverged(self, loss: float) -> UGCLError:
-        advice = "use a smaller `lr`"
-        if "temperature" in self.settings.values():
-            advice += " or a larger `temperature`"
-        return UGCLError(f"the loss is {loss} in epoch {self.state.epoch}: {advice}")

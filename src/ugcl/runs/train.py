@@ -20,7 +20,7 @@ from ugcl._utils.provenance import source_commit
 from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
 from ugcl.methods import package_of
 from ugcl.runs.preparation import Prepared
-from ugcl.runs.run import HELD_OUT, Run, all_finite
+from ugcl.runs.run import HELD_OUT, Run
 
 
 def open_run(out: str | Path, prepared: Prepared, *, resume: bool = False) -> Run:
@@ -68,8 +68,6 @@ def train_run(run: Run, prepared: Prepared, callbacks: Sequence[Callback] = ()) 
     if fitted.ended == "stopped":
         return fitted
     embeddings = fitted.embed(graph)
-    if not all_finite(embeddings):
-        raise UGCLError("the embeddings are not finite after training: use a smaller `lr`")
     metrics = {
         **_metrics(run, prepared, fitted),
         "session_seconds": round(time.perf_counter() - started, 3),
