@@ -32,7 +32,7 @@ GRAMS, DESCRIPTIONS, HIDDEN, WALKS = 12, 12, 3, 14
 """Floats in memory of multiscope for each entry of a Gram matrix, of a description of all nodes by
 `COLUMNS` columns, of H, and of the walks that are factorised. Measured, as above."""
 
-TOLERANCE = 1.25
+TOLERANCE = 2.0
 """Factor by which an estimate must exceed the available memory to be refused."""
 
 FORCE = "UGCL_FORCE_MEMORY"

@@ -38,8 +38,9 @@ def leading_directions(
 ) -> npt.NDArray[np.float32]:
     """Return the right singular vectors of the largest singular values, D x columns.
 
-    At most `min(D, columns)` of them, with signs that do not depend on the machine. Wide matrices
-    are decomposed by a randomised SVD (Halko et al., 2011) with so many power `iterations`.
+    At most `min(D, columns)` of them, with signs that do not depend on the machine; NaN where the
+    matrix is not finite. Wide matrices are decomposed by a randomised SVD (Halko et al., 2011) with
+    so many power `iterations`.
 
     Args:
         matrix: X, N x D.
@@ -54,6 +55,8 @@ def leading_directions(
     count = min(width, columns)
     if width <= MAX_EXACT:
         gram = _gram(matrix)
+        if np.isnan(gram).any():
+            return np.full((width, count), np.nan, dtype=np.float32)
         wanted = width - count, width - 1
         with one_thread():
             _, vectors = scipy.linalg.eigh(gram.astype(precision), subset_by_index=wanted)
@@ -73,6 +76,9 @@ def _gram(matrix: Features) -> npt.NDArray[Any]:
         gram = dense_rows(matrix.T @ matrix)
     if not 1e-30 < np.trace(gram) < 1e30:  # nor NaN
         entries = matrix.data if sp.issparse(matrix) else matrix
-        matrix = matrix / (max(entries.max(initial=0), -entries.min(initial=0)) or 1)
+        largest = max(entries.max(initial=0), -entries.min(initial=0))
+        if not np.isfinite(largest):
+            return np.full_like(gram, np.nan)
+        matrix = matrix / (largest or 1)
         gram = dense_rows(matrix.T @ matrix)
     return gram
