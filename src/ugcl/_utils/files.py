@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.signals import deferred
 from ugcl.typing import CSRMatrix
 
 LARGE = 2**24
@@ -42,11 +43,12 @@ def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder, which replaces `path` if no error is raised."""
     temporary: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name[:50]}.", suffix=path.suffix
-        )
-        os.close(handle)
-        temporary = Path(name)
+        with deferred():  # else a signal could leave a file whose name is lost
+            handle, name = tempfile.mkstemp(
+                dir=path.parent, prefix=f".{path.name[:50]}.", suffix=path.suffix
+            )
+            os.close(handle)
+            temporary = Path(name)
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
