@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ugcl._utils import signals
+from ugcl._utils.files import write_text
 from ugcl._utils.signals import Interrupted, deferred, interruptible, raise_on_signals
 
 BOTH = (signal.SIGINT, signal.SIGTERM)
@@ -88,6 +92,21 @@ def test_an_exception_made_of_an_interruption_is_replaced() -> None:
     assert stopped(library) == signal.SIGINT
     with pytest.raises(RuntimeError), raise_on_signals():
         raise RuntimeError
+
+
+def test_a_temporary_file_is_removed_if_the_signal_comes_as_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = tempfile.mkstemp
+
+    def interrupted(**arguments: Any) -> tuple[int, str]:
+        made = make(**arguments)
+        signal.raise_signal(signal.SIGTERM)
+        return made
+
+    monkeypatch.setattr(tempfile, "mkstemp", interrupted)
+    assert stopped(lambda: write_text(tmp_path / "file", "text")) == signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_ignored_signal_stays_ignored() -> None:

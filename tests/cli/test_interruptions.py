@@ -99,7 +99,6 @@ def test_before_training_nothing_is_left(
     [
         ("ugcl.engine.fitted", "Fitted.embed"),
         ("ugcl.runs.train", "diagnose_collapse"),
-        ("tempfile", "mkstemp"),
         ("numpy.lib.format", "write_array"),
         ("safetensors.torch", "save_file"),
         ("pyarrow.parquet", "write_table"),
