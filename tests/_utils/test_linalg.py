@@ -88,3 +88,19 @@ def test_ridge_explains_what_the_errors_of_its_predictions_lack(offset: float) -
     expected = (shifted[test] ** 2).sum() - min(errors)
     assert ridge_explained(*products) == pytest.approx(expected, rel=1e-4)
     assert ridge_explained(*(np.zeros_like(product) for product in products)) == 0
+
+
+@pytest.mark.parametrize("factor", [1e38, 1e20, 1e-20, 1e-38])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_rows_of_any_size_have_norm_1(
+    factor: float, norm: Literal["l1", "l2"], sparse: bool
+) -> None:
+    """Squares of their entries, or their sum, leave single precision."""
+    matrix = np.array([[3, 2, 1], [0, 0, 0], [0, 3, -1]], dtype=np.float32)
+    large = (matrix * np.float32(factor))[[0, 1, 2, 2]]
+    large[3] = matrix[2]
+    expected = normalize(matrix[[0, 1, 2, 2]], norm=norm)
+    result = normalize_rows(sp.csr_array(large) if sparse else large, norm)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result.toarray() if sparse else result, expected, rtol=1e-6)

@@ -9,7 +9,8 @@ import pytest
 from conftest import make_graph
 from ugcl import fit
 from ugcl.check import estimate_cost
-from ugcl.check.multiscope import num_columns, num_floats, num_products, structure_seconds
+from ugcl.check.multiscope import num_products, structure_seconds
+from ugcl.engine.requirements import multiscope_floats, num_columns
 from ugcl.methods.multiscope import MultiScopeSettings
 
 TINY: dict[str, Any] = {"epochs": 2, "hidden": 8, "sample": 30, "structure_columns": 6}
@@ -32,7 +33,7 @@ def test_the_embeddings_are_as_wide_as_estimated(params: dict[str, Any]) -> None
 
 def test_wide_features_cost_gram_matrices_only_where_they_are_exact() -> None:
     settings = settings_of(structure_columns=0)
-    floats = [num_floats(make_graph(40, width), settings) for width in (2048, 4096, 5000)]
+    floats = [multiscope_floats(make_graph(40, width), settings) for width in (2048, 4096, 5000)]
     assert floats[0] == floats[1]
     assert floats[2] < floats[0] / 10
 
@@ -48,9 +49,10 @@ def test_more_scopes_and_structure_take_longer() -> None:
 
 def test_large_graphs_need_products_instead_of_walks(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, settings = make_graph(), settings_of()
-    walked = num_floats(graph, settings)
-    monkeypatch.setattr("ugcl.check.multiscope.MAX_WALKED", graph.num_nodes - 1)
-    assert num_floats(graph, settings) < walked
+    walked = multiscope_floats(graph, settings)
+    for module in ("ugcl.check.multiscope", "ugcl.engine.requirements"):
+        monkeypatch.setattr(f"{module}.MAX_WALKED", graph.num_nodes - 1)
+    assert multiscope_floats(graph, settings) < walked
     seconds = [structure_seconds(graph, settings, each) for each in (1e-6, 2e-6)]
     assert seconds[1] == pytest.approx(2 * seconds[0])
     assert structure_seconds(graph, settings.replace(structure_columns=0), 1e-6) == 0

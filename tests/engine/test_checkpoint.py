@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from conftest import make_graph
 from steps import StopAfter
 from ugcl import Graph, UGCLError
 from ugcl._utils.linalg import dense_rows
+from ugcl._utils.signals import Interrupted, raise_on_signals
 from ugcl.engine import Callback, Checkpoint, Fitted, Trainer, TrainingState, fit
 from ugcl.methods import METHODS
 
@@ -78,8 +82,11 @@ def small(name: str, **params: Any) -> dict[str, Any]:
     return {key: value for key, value in (SMALL | params).items() if key in METHODS[name].params}
 
 
-def train(name: str, graph: Graph, *callbacks: Callback, **params: Any) -> Fitted:
-    return fit(name, graph, seed=1, device="cpu", callbacks=callbacks, **small(name, **params))
+def train(
+    name: str, graph: Graph, *callbacks: Callback, preset: str = "fast", **params: Any
+) -> Fitted:
+    values = small(name, **params)
+    return fit(name, graph, preset=preset, seed=1, device="cpu", callbacks=callbacks, **values)
 
 
 def assert_same(one: Fitted, other: Fitted, graph: Graph) -> None:
@@ -121,6 +128,108 @@ def test_a_killed_and_resumed_fit_equals_an_uninterrupted_one(
     resumed = train(name, graph, Checkpoint(file), start, epochs=12)
     assert start.epoch == killed_after
     assert_same(resumed, whole, graph)
+
+
+def raising(function: Callable[..., Any], call: int, *, before: bool = False) -> Callable[..., Any]:
+    """The function, which is sent a signal before or after its work in this call."""
+    calls = 0
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if before and calls == call:
+            signal.raise_signal(signal.SIGTERM)
+        result = function(*arguments, **named)
+        if not before and calls == call:
+            signal.raise_signal(signal.SIGTERM)
+        return result
+
+    return called
+
+
+def interrupted(
+    name: str, graph: Graph, file: Path, where: str, *, preset: str = "fast"
+) -> Trainer:
+    """Train until a signal in the third epoch, inside a part of it."""
+    trainer = Trainer(name, graph, preset=preset, seed=1, device="cpu", **small(name))
+    part: Any = trainer.model if where in ("on_step_end", "validation_loss") else trainer
+    loss_fn = trainer.setup()
+    if where == "loss":
+        trainer._loss_fn = raising(loss_fn, 3)
+    elif where == "backward":
+        value = next(each for each in trainer.model.parameters() if each.requires_grad)
+        value.register_hook(raising(lambda gradient: gradient, 3))
+    elif where == "optimizer":
+        part, where = trainer.state.optimizer, "step"
+    if where in ("on_step_end", "validation_loss", "step"):
+        setattr(part, where, raising(getattr(part, where), 3, before=where == "step"))
+    with pytest.raises(Interrupted), raise_on_signals():
+        trainer.run([Checkpoint(file)])
+    return trainer
+
+
+PRESETS = [(name, preset) for name in TRAINED for preset in METHODS[name].presets]
+
+
+@pytest.mark.parametrize(("name", "preset"), PRESETS)
+def test_a_fit_that_a_signal_interrupts_in_a_step_equals_an_uninterrupted_one(
+    name: str, preset: str, graph: Graph, tmp_path: Path
+) -> None:
+    """Weights, moments, momentum encoders, running means and random streams are as before it."""
+    whole = train(name, graph, preset=preset)
+    file = tmp_path / "checkpoint.safetensors"
+    assert interrupted(name, graph, file, "loss", preset=preset).state.epoch == 2
+    start = Start()
+    resumed = train(name, graph, Checkpoint(file), start, preset=preset)
+    assert start.epoch == 2
+    assert_same(resumed, whole, graph)
+
+
+@pytest.mark.parametrize(
+    ("where", "epoch"), [("backward", 2), ("optimizer", 3), ("on_step_end", 3)]
+)
+@pytest.mark.parametrize("name", ["bgrl", "multiscope", "gcn"])
+def test_a_signal_waits_for_the_update_of_the_weights(
+    name: str, where: str, epoch: int, graph: Graph, tmp_path: Path
+) -> None:
+    whole = train(name, graph)
+    file = tmp_path / "checkpoint.safetensors"
+    assert interrupted(name, graph, file, where).state.epoch == epoch
+    start = Start()
+    resumed = train(name, graph, Checkpoint(file), start)
+    assert start.epoch == epoch
+    assert_same(resumed, whole, graph)
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_a_long_validation_is_interrupted_and_not_saved(
+    slow: bool, graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("ugcl.engine.fit"), "SLOW", -1.0 if slow else 60.0)
+    whole = train("gcn", graph)
+    file = tmp_path / "checkpoint.safetensors"
+    interrupted("gcn", graph, file, "validation_loss")
+    assert file.exists() != slow
+    start = Start()
+    assert_same(train("gcn", graph, Checkpoint(file), start), whole, graph)
+    assert start.epoch == (0 if slow else 3)
+
+
+def test_a_state_that_cannot_be_restored_is_not_saved(graph: Graph, tmp_path: Path) -> None:
+    """A buffer that the loss changes from the third step on only."""
+    trainer = Trainer("ugcl", graph, device="cpu", **small("ugcl"))
+    trainer.model.register_buffer("late", torch.zeros(1))
+    loss_fn = trainer.setup()
+
+    def changing(epoch: int) -> torch.Tensor:
+        trainer.model.late += int(epoch == 2)  # type: ignore[operator]
+        return loss_fn(epoch)
+
+    trainer._loss_fn = raising(changing, 3)
+    file = tmp_path / "checkpoint.safetensors"
+    with pytest.raises(Interrupted), raise_on_signals():
+        trainer.run([Checkpoint(file)])
+    assert not file.exists()
 
 
 def test_several_stops_change_nothing(graph: Graph, tmp_path: Path) -> None:

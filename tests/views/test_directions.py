@@ -124,3 +124,19 @@ def test_single_precision_keeps_as_much(seed: int, columns: int) -> None:
     np.testing.assert_allclose(single.T @ single, np.eye(columns), atol=1e-4)
     kept = [np.square(matrix @ each).sum() for each in (single, double)]
     np.testing.assert_allclose(kept[0], kept[1], rtol=1e-4)
+
+
+@pytest.mark.parametrize("factor", [1e30, 1e-30])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_directions_do_not_depend_on_the_scale(factor: float, sparse: bool) -> None:
+    """Not even where squares leave single precision."""
+    rows = np.random.default_rng(0).normal(size=(30, 5)).astype(np.float32)
+    large = rows * np.float32(factor)
+    expected = leading_directions(rows, 3)
+    found = leading_directions(sp.csr_array(large) if sparse else large, 3)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_directions_of_numbers_that_are_not_finite_are_nan() -> None:
+    rows = np.full((4, 3), np.inf, dtype=np.float32)
+    assert np.isnan(leading_directions(rows, 2)).all()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.signals import deferred
 from ugcl.typing import CSRMatrix
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def atomic(path: Path, *, durable: bool = True) -> Iterator[Path]:
     handle = -1
     try:
         remove_temporaries(path.parent, path.name)
-        handle, temporary = _temporary(path)
+        with deferred():  # else a signal could leave a file whose name is lost
+            handle, temporary = _temporary(path)
         yield temporary
         temporary.chmod(0o666 & ~_umask())
         if durable:

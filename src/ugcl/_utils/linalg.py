@@ -42,23 +42,45 @@ def dense_rows(rows: Any) -> npt.NDArray[Any]:
 def normalize_rows(matrix: Any, norm: Literal["l1", "l2"] = "l2") -> Any:
     """Return rows of norm 1, dense or CSR; rows of zeros stay zeros.
 
-    The same as scikit-learn's `normalize`, which takes most of a second to import.
+    The same as scikit-learn's `normalize`, which takes most of a second to import, except for rows
+    whose squares leave single precision: their norms are computed in double precision.
     """
     if sp.issparse(matrix):
         matrix = sp.csr_array(matrix)
         lengths = np.diff(matrix.indptr)
         row = np.repeat(np.arange(matrix.shape[0]), lengths)
-        values = np.abs(matrix.data) if norm == "l1" else matrix.data**2
-        norms = np.bincount(row, values, matrix.shape[0])  # in double precision
-        norms = np.sqrt(norms) if norm == "l2" else norms
+
+        def norms_of(data: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+            values = np.abs(data) if norm == "l1" else data**2
+            norms = np.bincount(row, values, matrix.shape[0])  # in double precision
+            return np.asarray(np.sqrt(norms) if norm == "l2" else norms)
+
+        with np.errstate(over="ignore"):
+            norms = norms_of(matrix.data)
+        if (extreme := _extreme(norms) & (lengths > 0)).any():
+            norms = np.where(extreme, norms_of(matrix.data.astype(np.float64)), norms)
         divisors = np.repeat(np.where(norms > 0, norms, 1), lengths)
         data = np.divide(matrix.data, divisors, dtype=np.float64).astype(matrix.dtype)
         return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    with np.errstate(over="ignore"):
+        norms = _norms(matrix, norm)
+    rows = matrix / np.where(norms > 0, norms, 1)[:, None].astype(matrix.dtype)
+    if (extreme := _extreme(norms)).any():
+        exact = matrix[extreme].astype(np.float64)
+        norms = _norms(exact, norm)
+        rows[extreme] = exact / np.where(norms > 0, norms, 1)[:, None]
+    return rows
+
+
+def _norms(rows: npt.NDArray[Any], norm: Literal["l1", "l2"]) -> npt.NDArray[Any]:
     if norm == "l1":
-        norms = np.abs(matrix).sum(axis=1)
-    else:
-        norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-    return matrix / np.where(norms > 0, norms, 1)[:, None].astype(matrix.dtype)
+        return np.asarray(np.abs(rows).sum(axis=1))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+
+
+def _extreme(norms: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return where squares may have left single precision; zeros may have, too."""
+    return np.asarray(~((norms > 1e-15) & (norms < 1e15)))
 
 
 def randomized_svd(

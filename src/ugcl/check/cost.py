@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 
 from ugcl.check import multiscope
 from ugcl.engine import Trainer, keep_memory
+from ugcl.engine.requirements import available_memory, required_bytes
 from ugcl.graph import Graph
-from ugcl.methods import TrainingSettings
+from ugcl.methods import TrainingSettings, get_method
 from ugcl.methods.multiscope import MultiScopeSettings
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
 
-PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 3
-"""Copies in memory of an encoder's weights (with gradients and Adam's two moments), of S x D'
-arrays in a step, of the embeddings and of the graph; the third is also the ratio of the time of
-embedding to that of its sparse products. Measured; a test compares the estimate with training."""
+EMBEDDING = 1.4
+"""Ratio of the time of embedding to that of its sparse products. Measured."""
 
 STEPS = 3
 """Steps that are timed, after one that is not."""
@@ -39,7 +36,7 @@ class Cost:
 
     Attributes:
         memory_bytes: estimated peak memory of training and embedding.
-        available_bytes: free memory of this machine; None if unknown.
+        available_bytes: memory that this process can still use; None if unknown.
         seconds: estimated time of training and embedding; None without enough memory.
         step_seconds: time of one step; None without enough memory.
     """
@@ -58,28 +55,15 @@ class Cost:
 def estimate_cost(graph: Graph, method: str, settings: TrainingSettings) -> Cost:
     """Estimate the cost of UGCL, multiscope, or a method with the shapes of UGCL, on the CPU.
 
-    Memory is `GRAPH` times the graph, plus the larger of a training step and the embedding. Time is
-    extrapolated from a few steps and one sparse product.
+    Time is extrapolated from a few steps and one sparse product.
     """
-    memory = int(GRAPH * _num_bytes(graph) + 4 * _num_floats(graph, settings))
+    memory = required_bytes(graph, get_method(method), settings)
     cost = Cost(memory, available_memory(), None, None)
     if not cost.fits:
         return cost
     step = _step_seconds(graph, method, settings)
     total = settings.epochs * step + _embed_seconds(graph, settings)
     return Cost(memory, cost.available_bytes, total, step)
-
-
-def _num_floats(graph: Graph, settings: TrainingSettings) -> float:
-    """Return the floats that training and embedding hold at most at a time."""
-    values = settings.values()
-    width = int(values["hidden"])
-    sample = values.get("sample", "all")
-    sample = graph.num_nodes if sample == "all" else int(sample)
-    parameters, arrays = PARAMETERS * graph.num_features * width, STEP_ARRAYS * sample * width
-    if isinstance(settings, MultiScopeSettings):  # the allocator keeps what training has freed
-        return parameters + arrays + multiscope.num_floats(graph, settings)
-    return max(2 * parameters + arrays, EMBEDDING * graph.num_nodes * width)
 
 
 def _embed_seconds(graph: Graph, settings: TrainingSettings) -> float:
@@ -118,23 +102,3 @@ def _product_seconds(graph: Graph) -> float:
         multiply(matrix, block, out=out)
         seconds.append(time.perf_counter() - start)
     return min(seconds)
-
-
-def _num_bytes(graph: Graph) -> int:
-    """Return the size of the adjacency and the features."""
-    return sum(
-        sum(part.nbytes for part in (matrix.data, matrix.indices, matrix.indptr))
-        if sp.issparse(matrix)
-        else matrix.nbytes
-        for matrix in (graph.adjacency, graph.features)
-    )
-
-
-def available_memory() -> int | None:
-    """Return the available memory in bytes; None where the system does not report it."""
-    try:
-        lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
-        values = {name: value for name, _, value in (line.partition(":") for line in lines)}
-        return 1024 * int(values["MemAvailable"].split()[0])
-    except (KeyError, OSError, ValueError):
-        return None

@@ -6,6 +6,7 @@ import atexit
 import gc
 import logging
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -15,8 +16,9 @@ from click.exceptions import NoArgsIsHelpError
 
 import ugcl
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.signals import Interrupted, raise_on_signals
 from ugcl.cli.command import Group
-from ugcl.cli.output import INTERRUPTED, MessageHandler, say, with_options
+from ugcl.cli.output import MessageHandler, say, with_options
 
 COMMANDS = {
     "check": "ugcl.cli.check:check",
@@ -42,8 +44,15 @@ app = Group(
 click.version_option(ugcl.__version__, prog_name="ugcl", message="%(prog)s %(version)s")(app)
 
 
+INTERRUPTED = 128 + signal.SIGINT
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; errors are one sentence on standard error and exit code 2."""
+    """Run a command and return its exit code.
+
+    0: it is done. 2: an error, which is one sentence on standard error. 130: SIGINT (Ctrl-C) has
+    stopped it. 143: SIGTERM has.
+    """
     _wait_passively()
     atexit.register(gc.freeze)  # else the last collection visits every object of PyTorch: 0.2 s
     warnings.filterwarnings("ignore", category=UserWarning, module="torch")
@@ -52,7 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
-        return app.run(argv)
+        with raise_on_signals():
+            return app.run(argv)
     except NoArgsIsHelpError as error:
         say(error.format_message())
         return 2
@@ -65,6 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UGCLError as error:
         say(f"ugcl: {with_options(str(error))}")
         return 2
+    except Interrupted as stop:
+        say(f"ugcl: {stop.message or 'interrupted'}")
+        return 128 + stop.number
     except (KeyboardInterrupt, click.Abort):
         say("ugcl: interrupted")
         return INTERRUPTED

@@ -1,8 +1,7 @@
-"""Callbacks of training on the command line: progress, and stopping by a signal."""
+"""Callbacks of training on the command line: progress."""
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 
@@ -76,46 +75,3 @@ class Progress(Callback):
         """Close the bar."""
         if self.bar is not None:
             self.bar.stop()
-
-
-class StopOnSignal(Callback):
-    """Stops training after the current epoch on Ctrl-C or a termination; a context manager.
-
-    A second signal interrupts at once. Called, it returns whether a stop was requested.
-
-    Args:
-        message: what is said at the first signal.
-    """
-
-    def __init__(
-        self,
-        message: str = "stopping after this epoch and saving; press Ctrl-C again to stop at once",
-    ) -> None:
-        self.requested = False
-        self.message = message
-
-    def __enter__(self) -> StopOnSignal:
-        self.previous = {
-            number: signal.signal(number, self._request)
-            for number in (signal.SIGINT, signal.SIGTERM)
-        }
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for number, handler in self.previous.items():
-            signal.signal(number, handler)
-
-    def __call__(self) -> bool:
-        """Return whether a stop was requested."""
-        return self.requested
-
-    def on_epoch_end(self, state: TrainingState) -> None:
-        """Stop training where a stop was requested."""
-        if self.requested:
-            state.stop()
-
-    def _request(self, number: int, frame: object) -> None:
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-        say(f"\n{self.message}")

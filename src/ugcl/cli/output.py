@@ -6,14 +6,14 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from ugcl._utils.signals import Interrupted
 
 if TYPE_CHECKING:
     from ugcl.evaluation import Estimate
-
-INTERRUPTED = 130
-"""Exit code of a command that was stopped by Ctrl-C."""
 
 PIPE_WIDTH = 10_000
 """Columns of tables where standard output is not a terminal: no cell is wrapped."""
@@ -22,6 +22,16 @@ PIPE_WIDTH = 10_000
 def say(text: str) -> None:
     """Print a message that is not the result to standard error."""
     print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def resumable(advice: str) -> Iterator[None]:
+    """Say how to continue what a signal interrupts inside this context."""
+    try:
+        yield
+    except Interrupted as stop:
+        stop.message = f"{stop.message or 'stopped'}; {advice}"
+        raise
 
 
 def print_json(value: Any) -> None:

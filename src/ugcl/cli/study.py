@@ -14,7 +14,7 @@ from ugcl import study as studies
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import CommaSeparated, Group, Result, command, integer, number, option
 from ugcl.cli.options import GraphArgument, data_root, device, graph_file_options
-from ugcl.cli.output import INTERRUPTED, print_table, say
+from ugcl.cli.output import print_table, resumable, say
 from ugcl.study.names import BACKENDS, STUDIES, Backend
 
 if TYPE_CHECKING:
@@ -139,8 +139,6 @@ def _run(
     device: str | None,
     data_root: str | None,
 ) -> Result:
-    from ugcl.cli.callbacks import StopOnSignal
-
     own = graph.resolve()
     if own is not None and data is not None:
         raise UGCLError("--data and --edges both name graphs: leave out one of them")
@@ -153,16 +151,14 @@ def _run(
         full=full,
         data_root=data_root,
     )
-    message = "stopping after the running cells; press Ctrl-C again to stop at once"
-    with StopOnSignal(message) as stop, _Lines() as lines:
+    with resumable("the same command continues the study"), _Lines() as lines:
         runner = studies.RunnerOptions(
             jobs,
             backend,
             None if budget is None else 60 * budget,
             retry,
             device or "auto",
-            stop,
-            lines,
+            on_progress=lines,
         )
         made = studies.run_study(
             name,
@@ -170,7 +166,6 @@ def _run(
             options,
             runner,
         )
-        stopped = stop() and made.left > 0
 
     def show() -> None:
         for table in made.tables:
@@ -184,7 +179,7 @@ def _run(
         say(f"{made.failed:,} cells failed; --retry computes them again")
     if made.left:
         say(f"{made.left:,} cells are not computed; the same command continues")
-    return Result(made.to_json(), show, INTERRUPTED if stopped else 0)
+    return Result(made.to_json(), show)
 
 
 def _heads_and_rows(texts: Any) -> tuple[Any, Any]:

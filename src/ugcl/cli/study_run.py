@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import rich_click as click
 
@@ -15,12 +14,9 @@ from ugcl import study as studies
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import CommaSeparated, Result, argument, command, integer, option
 from ugcl.cli.options import data_root, device, method_option, threads
-from ugcl.cli.output import INTERRUPTED, figure, print_table, say
+from ugcl.cli.output import figure, print_table, resumable
 from ugcl.methods.params import parse_integer
 from ugcl.typing import Protocol, ScopeName
-
-if TYPE_CHECKING:
-    from ugcl.study import Variant
 
 
 def _scope(text: str) -> int | str:
@@ -96,7 +92,7 @@ def run(
     threads: int | None,
 ) -> Result:
     """Train one method over seeds and variants of its settings."""
-    from ugcl.cli.callbacks import Progress, StopOnSignal
+    from ugcl.cli.callbacks import Progress
 
     method = method or methods.DEFAULT_METHOD
     instead = {"--against": against, "--scopes": scopes, "--tune-scopes": tune_scopes}
@@ -105,7 +101,7 @@ def run(
     if chosen and protocol is not None:
         raise UGCLError(f"{chosen[0]} scores by the honest probe: leave out --protocol")
     variants = studies.Variant.parse_list(preset, method)
-    with StopOnSignal() as stop:
+    with resumable("the same command continues the study"):
         plan = studies.Plan(
             graph,
             Path(out),
@@ -119,8 +115,7 @@ def run(
             data_root=data_root,
             device=device or "auto",
             threads=threads,
-            callbacks=lambda title: [Progress(title), stop],
-            should_stop=stop,
+            callbacks=lambda title: [Progress(title)],
         )
         if scopes is not None:
             result, show = studies.scope_study(plan, scopes), _print_scopes
@@ -132,23 +127,7 @@ def run(
             result, show = studies.paired_study(plan, reference), _print_paired
         else:
             result, show = studies.accuracy_study(plan), _print
-        if scopes is not None or tune_scopes is not None:
-            complete = bool(result["seeds"] == seeds)
-        else:
-            probes = (None,) if against else plan.protocols
-            complete = _complete(result, variants, seeds, probes)
-        stopped = stop() and not complete
-    if stopped:
-        say("stopped; the same command resumes the study")
-    return Result(result, lambda: show(result), INTERRUPTED if stopped else 0)
-
-
-def _complete(
-    result: dict[str, Any], variants: list[Variant], seeds: int, probes: tuple[Any, ...]
-) -> bool:
-    """Return whether the result has all requested scores."""
-    done = {(row["variant"], row["seed"], row.get("protocol")) for row in result["rows"]}
-    return done.issuperset(product(map(str, variants), range(seeds), probes))
+    return Result(result, lambda: show(result))
 
 
 def _print_paired(result: dict[str, Any]) -> None:

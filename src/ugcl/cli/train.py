@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from ugcl.cli.options import (
     split_options,
     threads,
 )
-from ugcl.cli.output import INTERRUPTED, say
+from ugcl.cli.output import resumable, say
 from ugcl.cli.settings import MethodCommand, given
 
 if TYPE_CHECKING:
@@ -57,21 +58,18 @@ if TYPE_CHECKING:
 @data_root
 @device
 @threads
-def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result | int:
+def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
     """Learn embeddings of a graph into a run folder."""
-    from ugcl.cli.callbacks import Progress, StopOnSignal
+    from ugcl.cli.callbacks import Progress
 
     if not resume:
         runs.check_new(Path(out))
     prepared = _prepare(graph, out, resume, **options)
     run = runs.open_run(Path(out), prepared, resume=resume)
     _announce(run.config, prepared.graph)
-    with StopOnSignal() as stop:
+    with resumable(f"resume: {shlex.join(['ugcl', 'train', '--out', str(run.path)])} --resume"):
         progress = Progress(f"{run.config.method} on {prepared.graph.name or 'graph'}")
-        fitted = runs.train_run(run, prepared, [progress, stop])
-    if fitted is not None and fitted.ended == "stopped":
-        say(f"stopped after epoch {fitted.epochs}; resume: ugcl train --out {run.path} --resume")
-        return INTERRUPTED
+        fitted = runs.train_run(run, prepared, [progress])
     metrics = run.metrics()
     _warn_of_collapse(metrics["collapse"], run.config.load_method())
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.signals import Interrupted, deferred, interruptible
 from ugcl.engine.callbacks import (
     Callback,
     Convergence,
@@ -20,7 +20,9 @@ from ugcl.engine.callbacks import (
 )
 from ugcl.engine.checkpoint import Checkpoint
 from ugcl.engine.device import resolve_device
+from ugcl.engine.divergence import Divergence, check_loss
 from ugcl.engine.fitted import Fitted
+from ugcl.engine.half_steps import HalfSteps
 from ugcl.engine.memory import keep_memory
 from ugcl.engine.resolve import resolve_settings
 from ugcl.graph import Graph
@@ -34,6 +36,9 @@ from ugcl.methods import (
 )
 from ugcl.methods.params import check_integer
 from ugcl.selection import Choice, resolve_scope
+
+SLOW = 1.0
+"""Seconds of a validation that a signal does not wait for."""
 
 
 def fit(
@@ -97,7 +102,9 @@ class Trainer:
         self.device = resolve_device(device)
         self.scope_choice: Choice | None = None
         if settings is None:
-            settings, self.scope_choice = resolve_settings(self.method, graph, preset, params)
+            settings, self.scope_choice = resolve_settings(
+                self.method, graph, preset, params, self.device
+            )
         elif params:
             raise UGCLError("pass either `settings` or single values, not both")
         else:
@@ -111,6 +118,9 @@ class Trainer:
             self.state.optimizer = self.model.new_optimizer(settings)
             self.state.epochs = settings.epochs
         self._loss_fn: Callable[[int], Tensor] | None = None
+        self._half_steps = HalfSteps(self.model)
+        self._complete = True  # whether the state is that after an epoch
+        self._slow_validation = True
 
     def _check_settings(self, settings: Settings) -> None:
         if getattr(settings, "epochs", 0):  # an untrained model needs no edges, labels or split
@@ -128,43 +138,56 @@ class Trainer:
         return self._loss_fn
 
     def step(self) -> float:
-        """Take one training step: loss, gradients, optimizer. Returns the loss."""
+        """Take one training step: loss, gradients, optimizer. Returns the loss.
+
+        A signal of the command line interrupts the first two, which change nothing that lasts.
+        """
         settings, state, loss_fn = self.settings, self.state, self.setup()
         assert isinstance(settings, TrainingSettings)
         optimizer = state.optimizer
-        if optimizer is None:
-            loss = loss_fn(state.epoch)
-        else:
-            for group in optimizer.param_groups:
-                group["lr"] = settings.lr_at(state.epoch)
-            optimizer.zero_grad()
-            loss = loss_fn(state.epoch)
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-        self.model.on_step_end(state.epoch)
-        state.epoch += 1
+        with deferred():
+            if optimizer is not None:
+                for group in optimizer.param_groups:
+                    group["lr"] = settings.lr_at(state.epoch)
+                optimizer.zero_grad()
+            with self._half_steps.undone(), interruptible():
+                loss = loss_fn(state.epoch)
+                if optimizer is not None:
+                    loss.backward()  # type: ignore[no-untyped-call]
+            self._complete = False
+            if optimizer is not None:
+                optimizer.step()
+            self.model.on_step_end(state.epoch)
+            state.epoch += 1
         return loss.item()
 
     def run(self, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train until all epochs are done or a callback stops it."""
         history = History()
-        rules = [Convergence(), EarlyStopping(getattr(self.settings, "patience", 0))]
+        patience = getattr(self.settings, "patience", 0)
+        rules = (Convergence(), EarlyStopping(patience), Divergence(self.model))
         checkpoints = [each for each in callbacks if isinstance(each, Checkpoint)]
         others = [each for each in callbacks if not isinstance(each, Checkpoint)]
         state = self.state
         started: list[Callback] = []
-        with keep_memory():
+        with keep_memory(), deferred():
             try:
                 for callback in (*checkpoints, *others, *rules):
                     callback.on_fit_start(state)
                     started.append(callback)
                 while state.epoch < state.epochs and state.ended is None:
                     self._epoch([history, *rules, *others, *checkpoints])
+            except Interrupted as stop:
+                if self._complete and self._half_steps.undoable:
+                    state.stop()
+                    stop.message = f"stopped after epoch {state.epoch}"
+                raise
             finally:
                 with ExitStack() as stack:  # every callback ends, even if one of them raises
                     for callback in reversed(started):
                         stack.callback(callback.on_fit_end, state)
-            self.model.on_fit_end(self.graph, self.device)
+            with interruptible():
+                self.model.on_fit_end(self.graph, self.device)
         return Fitted(
             method=self.method,
             model=self.model,
@@ -181,21 +204,27 @@ class Trainer:
         )
 
     def _epoch(self, callbacks: Sequence[Callback]) -> None:
-        self.setup()
+        with interruptible():
+            self.setup()
         state, start = self.state, time.perf_counter()
         state.loss = self.step()
         for callback in callbacks:
             callback.on_step_end(state)
-        if not math.isfinite(state.loss):
-            raise self._diverged(state.loss)
-        state.validation_loss = self.model.validation_loss()
+        check_loss(state)
+        state.validation_loss = self._validation_loss()
         state.update_best()
         state.seconds += time.perf_counter() - start
+        self._complete = True
         for callback in callbacks:
             callback.on_epoch_end(state)
 
-    def _diverged(self, loss: float) -> UGCLError:
-        advice = "use a smaller `lr`"
-        if "temperature" in self.settings.values():
-            advice += " or a larger `temperature`"
-        return UGCLError(f"the loss is {loss} in epoch {self.state.epoch}: {advice}")
+    def _validation_loss(self) -> float | None:
+        """Return the loss on validation nodes; a signal waits for it unless it takes long.
+
+        The epoch is not complete until then. One that takes long was preceded by a checkpoint.
+        """
+        start = time.perf_counter()
+        with interruptible() if self._slow_validation else nullcontext():
+            loss = self.model.validation_loss()
+        self._slow_validation = time.perf_counter() - start > SLOW
+        return loss

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ugcl._utils.errors import UGCLError
 from ugcl.engine.callbacks import Ended, History
+from ugcl.engine.divergence import check_embeddings
 from ugcl.graph import Graph
 from ugcl.methods import Method, Settings, Shape
 from ugcl.methods.models.model import Model, Predictor
@@ -51,7 +52,9 @@ class Fitted:
     def embed(self, graph: Graph) -> Embeddings:
         """Return the embeddings of a graph's nodes: the training graph or another one."""
         self._check_features(graph)
-        return self.model.embed(graph, self.device)
+        embeddings = self.model.embed(graph, self.device)
+        check_embeddings(embeddings, self.settings, graph)
+        return embeddings
 
     def predict_proba(self, graph: Graph) -> npt.NDArray[np.float32]:
         """Return the probability of each class for each node, N x C (supervised methods)."""

@@ -14,6 +14,7 @@ import torch
 from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, load_graph
 from ugcl.engine import resolve_device
+from ugcl.engine.requirements import check_memory
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Method, Settings, get_method
 from ugcl.runs.config import RunConfig, graph_name
@@ -46,12 +47,14 @@ class Prepared:
         return cls(config, graph, *config.training_graph(graph))
 
     def resolve(self, settings: Settings, previous: dict[str, Any]) -> Prepared:
-        """Return the run with the scope of its settings chosen.
+        """Return the run with the scope of its settings chosen; refuse one that cannot fit.
 
         Args:
             settings: the settings, whose scope may be "auto".
             previous: the recorded choice to keep where nothing is chosen now.
         """
+        if self.config.device == "cpu":
+            check_memory(self.training_graph, self.config.load_method(), settings)
         resolved, choice = resolve_scope(settings, self.training_graph)
         config = replace(self.config, settings=resolved, scope_choice=_as_table(choice) or previous)
         return replace(self, config=config)

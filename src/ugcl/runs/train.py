@@ -23,7 +23,7 @@ from ugcl.methods import package_of
 from ugcl.runs.log import LOG, read_log
 from ugcl.runs.manifest import MANIFEST
 from ugcl.runs.preparation import Prepared
-from ugcl.runs.run import CONFIG, HELD_OUT, TRAINING, Run, all_finite
+from ugcl.runs.run import CONFIG, HELD_OUT, TRAINING, Run
 from ugcl.runs.save import save_results
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -105,8 +105,6 @@ def _train(run: Run, prepared: Prepared, callbacks: Sequence[Callback]) -> Fitte
     if fitted.ended == "stopped":
         return fitted
     embeddings = fitted.embed(graph)
-    if not all_finite(embeddings):
-        raise UGCLError("the embeddings are not finite after training: use a smaller `lr`")
     metrics = {
         **_metrics(run, prepared, fitted),
         "session_seconds": round(time.perf_counter() - started, 3),

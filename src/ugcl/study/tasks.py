@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.random import numpy_generator, torch_generator
+from ugcl._utils.signals import raise_if_requested
 from ugcl.data import load_graph, split_of
 from ugcl.evaluation import evaluate_run
 from ugcl.evaluation.classification import honest_outcomes, random_splits
@@ -76,6 +77,7 @@ def execute(cell: Cell, place: Place) -> dict[str, Any]:
         with threadpool_limits(1):
             outcome: dict[str, Any] = {"result": TASKS[cell.task].run(cell, place)}
     except Exception as error:  # one cell must not end a study
+        raise_if_requested()
         kind = "" if isinstance(error, UGCLError) else f"{type(error).__name__}: "
         outcome = {"error": kind + next(iter(str(error).strip().splitlines()), "")}
     return outcome | {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import scipy
 import scipy.sparse as sp
 
-from ugcl._utils.linalg import one_thread, randomized_svd
+from ugcl._utils.linalg import dense_rows, one_thread, randomized_svd
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import Features
 from ugcl.views.scaling import densify
@@ -36,8 +38,9 @@ def leading_directions(
 ) -> npt.NDArray[np.float32]:
     """Return the right singular vectors of the largest singular values, D x columns.
 
-    At most `min(D, columns)` of them, with signs that do not depend on the machine. Wide matrices
-    are decomposed by a randomised SVD (Halko et al., 2011) with so many power `iterations`.
+    At most `min(D, columns)` of them, with signs that do not depend on the machine; NaN where the
+    matrix is not finite. Wide matrices are decomposed by a randomised SVD (Halko et al., 2011) with
+    so many power `iterations`.
 
     Args:
         matrix: X, N x D.
@@ -51,8 +54,9 @@ def leading_directions(
     width = matrix.shape[1]
     count = min(width, columns)
     if width <= MAX_EXACT:
-        gram = matrix.T @ matrix
-        gram = gram.toarray() if sp.issparse(gram) else gram
+        gram = _gram(matrix)
+        if np.isnan(gram).any():
+            return np.full((width, count), np.nan, dtype=np.float32)
         wanted = width - count, width - 1
         with one_thread():
             _, vectors = scipy.linalg.eigh(gram.astype(precision), subset_by_index=wanted)
@@ -64,3 +68,17 @@ def leading_directions(
     directions = np.zeros((width, count), dtype=np.float32)
     directions[:, :rank] = right.T
     return directions
+
+
+def _gram(matrix: Features) -> npt.NDArray[Any]:
+    """Return `X^T X`, of a multiple of X where its squares would leave single precision."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = dense_rows(matrix.T @ matrix)
+    if not 1e-30 < np.trace(gram) < 1e30:  # nor NaN
+        entries = matrix.data if sp.issparse(matrix) else matrix
+        largest = max(entries.max(initial=0), -entries.min(initial=0))
+        if not np.isfinite(largest):
+            return np.full_like(gram, np.nan)
+        matrix = matrix / (largest or 1)
+        gram = dense_rows(matrix.T @ matrix)
+    return gram

@@ -38,6 +38,10 @@ class Model(nn.Module, ABC):
         """Return the parameters to optimize, or groups of them for PyTorch's optimizers."""
         return [value for value in self.parameters() if value.requires_grad]
 
+    def trained_tensors(self) -> Iterable[Tensor]:
+        """Return what training changes; it has diverged if their norm grows without bounds."""
+        return (value.detach() for value in self.parameters())
+
     def new_optimizer(self, settings: TrainingSettings) -> Optimizer | None:
         """Return the optimizer; None for a model without gradients."""
         groups = list(self.parameter_groups())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -191,7 +192,7 @@ class MultiScopeModel(SSLModel):
         if settings.raw_columns:
             columns = self.raw_directions.shape[1]
             directions = leading_directions(raw, columns)
-            length = np.sqrt(np.square(raw @ directions).sum(axis=1).mean())  # of an average row
+            length = _mean_length(raw @ directions)
             self.raw_directions.copy_(_tensor(directions / max(length, 1e-12)))
         if settings.block_weights == "reliability":
             with_structure = settings.structure_columns > 0
@@ -261,6 +262,15 @@ def _powers(
             rows = multiply(adjacency.matrix, rows)
         previous = power
         yield "A" if power == 1 else f"A^{power}", rows
+
+
+def _mean_length(rows: npt.NDArray[Any]) -> float:
+    """Return the square root of the mean squared length of rows."""
+    with np.errstate(over="ignore"):
+        length = float(np.sqrt(np.square(rows).sum(axis=1).mean()))
+    if np.isfinite(length) or rows.dtype == np.float64:
+        return length
+    return _mean_length(rows.astype(np.float64))
 
 
 def _tensor(array: npt.NDArray[np.float32]) -> Tensor:

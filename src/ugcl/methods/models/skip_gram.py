@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,10 @@ class SkipGram(Model):
     def fit_buffers(self, graph: Graph) -> None:
         """Store the fingerprint of the training graph."""
         self.trained_on.copy_(_digest(graph))
+
+    def trained_tensors(self) -> Iterable[Tensor]:
+        """Return the vectors, which gensim trains."""
+        return self.vectors, self.outputs
 
     def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
         """Return the function that trains one epoch on new walks and returns the loss after it.
