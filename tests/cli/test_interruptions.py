@@ -100,7 +100,7 @@ def test_before_training_nothing_is_left(
         ("ugcl.engine.fitted", "Fitted.embed"),
         ("ugcl.runs.train", "diagnose_collapse"),
         ("numpy.lib.format", "write_array"),
-        ("safetensors.torch", "save_file"),
+        ("ugcl._utils.files", "tensor_bytes"),
         ("pyarrow.parquet", "write_table"),
     ],
 )

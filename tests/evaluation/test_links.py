@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import roc_auc_score
 
-from small_runs import small_run
+from small_runs import small_run, write_manifest
 from ugcl import UGCLError
 from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
 from ugcl.evaluation.controls import FEATURE_CONTROLS
@@ -190,16 +190,23 @@ def test_too_few_held_out_edges_are_an_error(large_file: Path, tmp_path: Path) -
         evaluate_links(run)
 
 
-@pytest.mark.parametrize("damage", [np.arange(6), np.array([[0, 500]]), np.zeros((0, 2), int)])
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (np.arange(6), "it is not a table of edges"),
+        (np.array([[0, 500]]), "its numbers are not all from 0 to 89"),
+        (np.zeros((0, 2), int), r"it holds other edges than config\.toml says"),
+    ],
+)
 def test_damaged_held_out_edges_are_an_error(
-    large_file: Path, tmp_path: Path, damage: np.ndarray
+    large_file: Path, tmp_path: Path, damage: np.ndarray, reason: str
 ) -> None:
     run = small_run(large_file, tmp_path / "run", "raw", hold_out_edges=0.3)
     np.save(run.path / "held_out_edges.npy", damage)
-    message = (
-        r"held_out_edges\.npy cannot be read \(it holds other edges than config\.toml says\): "
-    )
-    with pytest.raises(UGCLError, match=message):
+    with pytest.raises(UGCLError, match=r"held_out_edges\.npy cannot be read \(it has "):
+        evaluate_links(run)
+    write_manifest(run)
+    with pytest.raises(UGCLError, match=rf"held_out_edges\.npy cannot be read \({reason}"):
         evaluate_links(run)
 
 
