@@ -186,8 +186,10 @@ class Trainer:
                 with ExitStack() as stack:  # every callback ends, even if one of them raises
                     for callback in reversed(started):
                         stack.callback(callback.on_fit_end, state)
+            start = time.perf_counter()
             with interruptible():
                 self.model.on_fit_end(self.graph, self.device)
+            state.seconds += time.perf_counter() - start
         return Fitted(
             method=self.method,
             model=self.model,

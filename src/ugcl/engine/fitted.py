@@ -29,7 +29,7 @@ class Fitted:
         history: the losses.
         epochs: epochs trained, those before a resumption included.
         loss: loss of the last epoch; None without one.
-        seconds: time spent in epochs.
+        seconds: time spent in epochs, and in what the model learns from the graph after them.
         ended: after all epochs, by early stopping ("patience"), or "stopped" by a callback.
         device: where the model is.
         shape: shape of the training graph.
