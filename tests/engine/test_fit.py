@@ -256,7 +256,8 @@ def test_patience_ends_training_early(graph: Graph) -> None:
 def test_no_epochs_give_the_untrained_model(name: str, graph: Graph) -> None:
     count = Count()
     fitted = fit(name, graph, seed=4, device="cpu", callbacks=[count], hidden=8, epochs=0)
-    assert (fitted.epochs, fitted.loss, fitted.seconds) == (0, None, 0)
+    assert (fitted.epochs, fitted.loss) == (0, None)
+    assert fitted.seconds < 1
     assert fitted.history.losses == []
     assert fitted.ended == "epochs"
     assert count.epochs == 0
