@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 import tomllib
 from importlib.metadata import version
+from subprocess import CompletedProcess
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import audit
 import lock
 import make_notice
 
@@ -120,3 +124,30 @@ def test_no_default_requirement_is_flagged() -> None:
         parts != "default" or make_notice.compatible(stated)
         for stated, parts in notice_rows().values()
     )
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "message"),
+    [
+        ({}, 0, "nothing was audited: neither of pypi, osv answers"),
+        ({"pypi": [{"name": "a", "skip_reason": "not found"}]}, 0, "nothing was audited"),
+        ({"osv": [{"name": "a", "version": "1", "vulns": []}]}, 0, "osv: 1 packages audited, 0 wi"),
+        ({"pypi": [{"name": "a", "version": "1", "vulns": [{"id": "X-1"}]}]}, 1, "X-1"),
+    ],
+)
+def test_an_audit_says_what_is_known(
+    answers: dict[str, list[dict[str, object]]],
+    code: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run(command: list[str], **_: object) -> CompletedProcess[str]:
+        service = command[command.index("--vulnerability-service") + 1]
+        told = json.dumps({"dependencies": answers[service]}) if service in answers else ""
+        return CompletedProcess(command, 1, told, "no route to host")
+
+    monkeypatch.setattr("audit.subprocess.run", run)
+    monkeypatch.setattr(sys, "argv", ["audit.py", "pins.txt"])
+    assert audit.main() == code
+    assert message in capsys.readouterr().out

@@ -21,6 +21,7 @@ def audit(service: str, pins: str) -> list[dict[str, object]] | None:
     command += ["--vulnerability-service", service, "--requirement", pins]
     result = subprocess.run(command, capture_output=True, text=True)
     if not result.stdout.strip():
+        print(f"{service}: {result.stderr.strip().rpartition(chr(10))[2]}")
         return None
     packages: list[dict[str, object]] = json.loads(result.stdout)["dependencies"]
     return packages if any("vulns" in each for each in packages) else None
