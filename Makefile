@@ -4,6 +4,10 @@
 # make check      everything that CI runs: lint, wheel, test
 # make format     let ruff fix what it can
 # make bench      measure time and memory into results/bench.jsonl; ten minutes on an idle machine
+# make lock       write requirements.txt anew, with the same versions where pyproject.toml allows them
+# make notice     write NOTICE, the licences of all packages that pip may install with this one
+# make audit      ask the advisory services of PyPI and OSV about the versions in requirements.txt
+# make test-oldest  run the fast tests with the oldest versions that pyproject.toml allows
 # make torture    kill, starve and run twice all commands that write; half an hour, needs Linux
 # make clean      remove .venv/, builds and caches
 # All but clean set up .venv/ first, once.
@@ -11,11 +15,20 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
+
+# Versions in requirements.txt without their hashes, and that of PyTorch, which is a comment there.
+PINS := sed -nE 's/^(\# )?([A-Za-z0-9._-]+==[^\]+).*/\2/p' requirements.txt
+TORCH = $(shell $(PINS) | grep '^torch==')
+
+# Tools that are not part of the tested environment.
+TOOLS := build/tools
+OLDEST_PYTHON ?= python3.11
 
 # One process per core; tests/conftest.py limits each to one thread.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-fast check bench torture lint wheel format clean
+.PHONY: demo test test-fast test-oldest check bench torture lock notice audit lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo runs/demo-ugcl
@@ -47,6 +60,34 @@ bench: $(INSTALLED)
 torture: $(INSTALLED)
 	$(BIN)/python tools/torture.py --minutes 30
 
+lock: $(TOOLS)/.installed
+	PATH=$(TOOLS)/bin:$$PATH python tools/lock.py
+
+notice:
+	$(PYTHON) -m venv build/notice
+	$(PINS) | sed 's/ *;.*//' > build/notice/pins.txt
+	build/notice/bin/pip install --quiet --requirement build/notice/pins.txt ".[dev,peers,ray]"
+	build/notice/bin/python tools/make_notice.py
+	rm -rf build/notice
+
+audit: $(TOOLS)/.installed
+	$(PINS) > $(TOOLS)/pins.txt
+	$(TOOLS)/bin/python tools/audit.py $(TOOLS)/pins.txt
+
+# Only direct requirements are old; what they need themselves, and PyTorch, have newer versions, of
+# whose deprecations the old ones do not know.
+test-oldest: $(TOOLS)/.installed
+	rm -rf build/oldest
+	$(OLDEST_PYTHON) -m venv build/oldest
+	echo "$(TORCH)" > build/oldest/torch.txt
+	$(TOOLS)/bin/uv pip compile --quiet --python-version 3.11 --resolution lowest-direct \
+	  --override build/oldest/torch.txt --extra dev --no-header --no-annotate pyproject.toml | \
+	  grep -vE '^(cuda-|nvidia-|torch==|triton==)' > build/oldest/requirements.txt
+	build/oldest/bin/pip install --quiet --requirement build/oldest/requirements.txt
+	build/oldest/bin/pip install --quiet "$(TORCH)"
+	build/oldest/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	build/oldest/bin/pytest -m "not slow" -W ignore::DeprecationWarning
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests tools examples
 	$(BIN)/ruff format --check src tests tools examples
@@ -56,9 +97,10 @@ lint: $(INSTALLED)
 # Test the wheel in an environment with nothing but its own dependencies.
 wheel: $(INSTALLED)
 	rm -rf build/wheel
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(PINS) > build/wheel/pins.txt
 	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/pip install --quiet --constraint constraints.txt build/wheel/ugcl-*.whl
+	build/wheel/venv/bin/pip install --quiet --constraint build/wheel/pins.txt build/wheel/ugcl-*.whl
 	cd build/wheel && venv/bin/python -c "import ugcl; print(ugcl.load_graph('citeseer'))"
 	cd build/wheel && venv/bin/ugcl methods
 	rm -rf build/wheel/venv
@@ -70,7 +112,14 @@ format: $(INSTALLED)
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage htmlcov
 
-$(INSTALLED): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml requirements.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	$(PIP) install --require-hashes --requirement requirements.txt
+	$(PIP) install "$(TORCH)"
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(TOOLS)/.installed:
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check pip-audit uv
 	touch $@

@@ -26,7 +26,13 @@ from ugcl.study.cell import Cell
 from ugcl.study.tasks import Place, execute
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([ROOT / "README.md", RESULTS / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [
+        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+        RESULTS / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]
+)
 
 
 def snippets(page: Path) -> list[tuple[str, str]]:

@@ -83,6 +83,13 @@ def test_a_folder_holds_the_same_graph(
     assert sp.issparse(opened.features) == sparse
 
 
+def test_a_folder_of_the_first_format_is_read() -> None:
+    """Never change the files of this test: they are what users have."""
+    expected = random_graph(7, sparse=True, weighted=True, ids="text")
+    opened = Graph.open(Path(__file__).parent / "folder_1", verify=True)
+    assert parts_of(opened) == parts_of(expected)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     make_graph().save_folder(tmp_path / "graph")

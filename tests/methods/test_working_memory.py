@@ -1,15 +1,21 @@
-"""What a training step saves for its gradient, in arrays of N x width."""
+"""What a training step saves for its gradient, in arrays of N x width; no array is N x N."""
 
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from ugcl import Graph
+from ugcl import Graph, fit
+from ugcl.data import sbm_graph, split_of
 from ugcl.engine import Trainer
+from ugcl.methods import METHODS
 
 WIDTH = 64
 
@@ -50,3 +56,39 @@ def saved_arrays(method: str, graph: Graph, **params: Any) -> float:
 def test_saved_arrays(method: str, arrays: int, dense: bool) -> None:
     narrow = 0.5  # scores, signs and the 9 columns of a dense X
     assert arrays <= saved_arrays(method, wide_graph(dense)) <= arrays + narrow
+
+
+class LargestTensor(TorchDispatchMode):
+    """Keeps the number of elements of the largest dense tensor that an operation returns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numel = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = function(*args, **(kwargs or {}))
+        for each in tree_leaves(result):
+            if isinstance(each, torch.Tensor) and each.layout == torch.strided:
+                self.numel = max(self.numel, each.untyped_storage().nbytes() // each.itemsize)
+        return result
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].trained])
+def test_no_matrix_of_all_pairs_of_nodes(name: str) -> None:
+    """Neither in training nor in embedding, neither of PyTorch nor of NumPy."""
+    small = {"hidden": 8, "epochs": 2, "inner": 8, "walk_length": 5, "num_walks": 1, "heads": 2}
+    params = {key: value for key, value in small.items() if key in METHODS[name].params}
+    sizes, peaks = (1500, 3000), []
+    for num_nodes in (100, *sizes):  # the first imports modules and fills caches
+        graph = sbm_graph(nodes=num_nodes, degree=4, features=16)
+        graph = replace(graph, splits=split_of(graph, "per-class", 0)[0])
+        tracemalloc.start()
+        with LargestTensor() as largest:
+            fit(name, graph, device="cpu", **params).embed(graph)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert 0 < largest.numel < num_nodes**2 / 4
+    assert peaks[2] < 2.5 * peaks[1] or peaks[2] < num_nodes**2

@@ -187,9 +187,8 @@ def connected_edges(blocks: Blocks, inside: int, between: int, rng: np.random.Ge
     keys = np.concatenate([edges_inside, edges_between])
 
     number = rng.permutation(num_edges)
-    forest = minimum_spanning_tree(
-        sp.csr_array((number + 1.0, np.divmod(keys, num_nodes)), shape=(num_nodes,) * 2)
-    )
+    ends = tuple(each.astype(np.int32) for each in np.divmod(keys, num_nodes))
+    forest = minimum_spanning_tree(sp.csr_array((number + 1.0, ends), shape=(num_nodes, num_nodes)))
     part = connected_components(forest, directed=False)[1]
     redundant = np.ones(num_edges, dtype=bool)
     redundant[forest.data.astype(np.int64) - 1] = False
