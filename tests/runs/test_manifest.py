@@ -74,7 +74,9 @@ def runs_with_all_files(folder: Path) -> list[Run]:
     ]
 
 
-def test_every_file_has_a_checksum_and_every_changed_byte_is_found(tmp_path: Path) -> None:
+def test_every_file_has_a_checksum_and_every_changed_byte_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen = set()
     rng = np.random.default_rng(0)
     for run in runs_with_all_files(tmp_path):
@@ -95,6 +97,9 @@ def test_every_file_has_a_checksum_and_every_changed_byte_is_found(tmp_path: Pat
                 with pytest.raises(UGCLError, match=expected):
                     load_run(run.path, verify=True)
             path.write_bytes(whole + b"\n")
+            assert ugcl("train", "--out", run.path, "--resume") == 2
+            assert f"ugcl: {path} cannot be read (" in capsys.readouterr().err
+            path.write_bytes(whole + b"\n")
             with pytest.raises(UGCLError, match=r"\(it has [\d,]+ bytes, not [\d,]+\): train"):
                 READERS[name](load_run(run.path))
             path.write_bytes(whole)
@@ -111,6 +116,13 @@ def test_a_file_that_is_gone_is_an_error(run: Run) -> None:
     (run.path / "manifest.json").unlink()
     with pytest.raises(UGCLError, match="is not finished: resume it"):
         load_run(run.path)
+
+
+def test_names_that_are_gone_are_an_error(tmp_path: Path) -> None:
+    run = runs_with_all_files(tmp_path)[0]
+    (run.path / "names.json").unlink()
+    with pytest.raises(UGCLError, match=r"names\.json cannot be read \(No such file"):
+        load_run(run.path).names("features")
 
 
 def test_of_a_large_file_the_size_is_compared_and_with_verify_the_checksum(
@@ -328,6 +340,19 @@ def test_other_arrays_are_checked_without_a_manifest(tmp_path: Path) -> None:
         (gcn.path / "names.json").write_text(json.dumps(names))
         with pytest.raises(UGCLError, match=r"names\.json cannot be read"):
             gcn.names("features")
+
+
+@pytest.mark.parametrize("name", ["config.toml", "manifest.json", "metrics.json", "log.jsonl"])
+@pytest.mark.parametrize("manifest", [True, False])
+def test_files_that_are_nested_too_deeply_are_errors(
+    name: str, manifest: bool, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not manifest:
+        without_manifest(run)
+    nested = b"[" * 20_000 + b"]" * 20_000
+    (run.path / name).write_bytes(b"a = " + nested if name.endswith("toml") else nested)
+    sentence = fails(capsys, "report", run.path, "--out", run.path.parent / "page.html")
+    assert str(run.path / name) in sentence
 
 
 @pytest.mark.parametrize(

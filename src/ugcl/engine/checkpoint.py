@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_safetensors
-from ugcl._utils.formats import FormatError, check_format
+from ugcl._utils.formats import FormatError, check_format, from_json
 from ugcl.engine.callbacks import PROGRESS, Callback, TrainingState
 from ugcl.engine.weights import check_tensor, digest, load_weights
 
@@ -87,7 +87,7 @@ class Checkpoint(Callback):
                 raise ValueError("its contents have another checksum than it says")
         if metadata["fit"] != _describe(state):
             raise ValueError("it is of another method, settings, seed or graph")
-        progress = json.loads(metadata["progress"])
+        progress = from_json(metadata["progress"])
         _check_progress(progress, state)
         weights: dict[str, Tensor] = {}
         moments: dict[int, dict[str, Any]] = {}

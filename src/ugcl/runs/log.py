@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
+
+from ugcl._utils.formats import from_json
 
 LOG = "log.jsonl"
 
@@ -18,7 +19,7 @@ def read_log(path: Path, epochs: int) -> list[dict[str, Any]]:
     lines = []
     for epoch, text in enumerate(texts[:epochs], 1):
         try:
-            line = json.loads(text)
+            line = from_json(text)
         except ValueError as error:
             raise ValueError(f"line {epoch} is no JSON") from error
         if not isinstance(line, dict) or line.get("epoch") != epoch or not _is_loss(line):
