@@ -324,6 +324,24 @@ def test_tables_of_nodes_are_checked_without_a_manifest(old: Run) -> None:
             old.nodes()
 
 
+def test_messages_of_other_libraries_are_part_of_one_sentence(
+    old: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = old.path / "nodes.parquet"
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[-8:-4], "little")  # of the footer, in Thrift's format
+    path.write_bytes(whole[: -8 - length] + b"\xff" * length + whole[-8:])
+    assert "nodes.parquet cannot be read (Couldn't" in fails(capsys, "neighbors", old.path, 3)
+
+
+def test_embeddings_with_more_bytes_are_found_without_a_manifest(old: Run) -> None:
+    path = old.path / "embeddings.npy"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:200] + b"12345678" + whole[200:])
+    with pytest.raises(UGCLError, match=r"embeddings\.npy cannot be read \(it has "):
+        load_run(old.path).embeddings()
+
+
 def test_other_arrays_are_checked_without_a_manifest(tmp_path: Path) -> None:
     ugcl_run, gcn, _ = map(without_manifest, runs_with_all_files(tmp_path))
     edges = np.load(ugcl_run.path / "held_out_edges.npy")

@@ -237,6 +237,9 @@ class Run:
                 values.check_format(full_check=True)
             else:
                 values = np.load(file, mmap_mode="r", allow_pickle=False)
+                size, expected = file.stat().st_size, values.offset + values.nbytes
+                if size != expected:
+                    raise ValueError(f"it has {size:,} bytes, not {expected:,}")
             if values.ndim != 2 or values.shape[0] != nodes or values.dtype != np.float32:
                 raise ValueError(
                     f"it is of shape {values.shape} and {values.dtype}, not of {nodes:,} rows of "
