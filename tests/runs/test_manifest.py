@@ -295,6 +295,7 @@ def test_metrics_are_checked_without_a_manifest(old: Run, name: str, value: obje
         b"\xff\xfe",
         b'{"epoch": 1, "loss": NaN}\n' * 5,
         b'{"epoch": 1, "loss": "low"}\n' * 5,
+        b"".join(b'{"epoch": %d, "loss": 1%s}\n' % (i, b"0" * 400) for i in range(1, 6)),
         b'{"epoch": 1, "loss": 1.0}\n' * 5,
         b"[1, 2]\n" * 5,
         b"text\n" * 5,
@@ -322,6 +323,19 @@ def test_tables_of_nodes_are_checked_without_a_manifest(old: Run) -> None:
         pq.write_table(table, path)
         with pytest.raises(UGCLError, match=r"nodes\.parquet cannot be read"):
             old.nodes()
+
+
+def test_archives_in_the_place_of_arrays_are_errors(tmp_path: Path) -> None:
+    ugcl_run, gcn, _ = map(without_manifest, runs_with_all_files(tmp_path))
+    for run, name in (
+        (ugcl_run, "embeddings.npy"),
+        (ugcl_run, "held_out_edges.npy"),
+        (gcn, "predictions.npy"),
+    ):
+        with (run.path / name).open("wb") as stream:
+            np.savez(stream, np.zeros(3))
+        with pytest.raises(UGCLError, match=rf"{name} cannot be read \(it is an archive"):
+            READERS[name](run)
 
 
 def test_messages_of_other_libraries_are_part_of_one_sentence(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
-from ugcl._utils.formats import from_json
+from ugcl._utils.formats import from_json, is_finite
 
 LOG = "log.jsonl"
 
@@ -30,4 +29,4 @@ def read_log(path: Path, epochs: int) -> list[dict[str, Any]]:
 
 def _is_loss(line: dict[str, Any]) -> bool:
     values = [line.get("loss"), line.get("validation", 0.0)]
-    return all(type(value) in (int, float) and math.isfinite(value) for value in values)
+    return all(map(is_finite, values))

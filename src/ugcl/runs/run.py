@@ -236,8 +236,9 @@ class Run:
                     values = sp.csr_array(sp.load_npz(stream))
                 values.check_format(full_check=True)
             else:
-                values = np.load(file, mmap_mode="r", allow_pickle=False)
-                size, expected = file.stat().st_size, values.offset + values.nbytes
+                values = _load(file, "r")
+                size = file.stat().st_size
+                expected = getattr(values, "offset", 0) + values.nbytes
                 if size != expected:
                     raise ValueError(f"it has {size:,} bytes, not {expected:,}")
             if values.ndim != 2 or values.shape[0] != nodes or values.dtype != np.float32:
@@ -353,7 +354,7 @@ class Run:
         """Return the class that a supervised method predicts for each node."""
         metrics = self.metrics()
         try:
-            values = np.load(self._file(PREDICTIONS), allow_pickle=False)
+            values = _load(self._file(PREDICTIONS))
             if values.shape != (metrics["nodes"],) or values.dtype.kind != "i":
                 raise ValueError("it is not a class for each node")
             _check_range(values, metrics["classes"])
@@ -374,7 +375,7 @@ class Run:
         self.require_held_out()
         nodes = self.metrics()["nodes"]
         try:
-            values = np.load(self._file(HELD_OUT), allow_pickle=False)
+            values = _load(self._file(HELD_OUT))
             if values.ndim != 2 or values.shape[1] != 2 or values.dtype.kind != "i":
                 raise ValueError("it is not a table of edges")
             _check_range(values, nodes)
@@ -476,6 +477,14 @@ def load_run(path: str | Path, *, verify: bool = False) -> Run:
     if verify:
         run.verify()
     return run
+
+
+def _load(path: Path, mmap_mode: Literal["r"] | None = None) -> npt.NDArray[Any]:
+    """Load an array; a `ValueError` for the files that NumPy does not load as one."""
+    values = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
+    if not isinstance(values, np.ndarray):
+        raise ValueError("it is an archive")
+    return values
 
 
 def _check_range(values: npt.NDArray[Any], count: int) -> None:
