@@ -291,3 +291,11 @@ def test_the_command_line_lets_idle_threads_sleep_unless_told_otherwise(
         check=True,
     )
     assert done.stdout.splitlines()[-1] == policy
+
+
+def test_sizes_that_overflow_are_one_sentence(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UGCL_FORCE_MEMORY", "1")
+    words = ("train", graph_file, "--method", "grace", "--out", tmp_path / "run")
+    assert ugcl(*words, "--hidden", 10**18) == 2

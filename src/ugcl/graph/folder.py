@@ -185,7 +185,7 @@ def open_folder(path: Path, *, verify: bool = False) -> dict[str, Any]:
         version = manifest["version"]
     except READ_ERRORS as error:
         raise UGCLError(
-            f"{path} is not the folder of a graph: pass one that Graph.save or ugcl convert wrote"
+            f"{path} is not the folder of a graph: pass one that Graph.save_folder wrote"
         ) from error
     check_format(path / MANIFEST, version, VERSION)
     try:
