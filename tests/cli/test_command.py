@@ -36,6 +36,13 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         "--scope must be an integer of at least 0, 'component', 'graph' or 'auto', not '-1'"
         in fails(capsys, "train", "citeseer", "--out", new, "--scope", "-1")
     )
+    for option, value, most in (
+        ("--seed", "12345678901234567890123", "9,223,372,036,854,775,807"),
+        ("--threads", "1000000", "1,024"),
+    ):
+        assert f"{option} must be at most {most}, not {value}" in fails(
+            capsys, "train", "citeseer", "--out", new, option, value
+        )
     assert "is not a graph that ugcl can read" in fails(capsys, "train", text, "--out", new)
     assert not new.exists()
 
@@ -86,7 +93,10 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["embed", "missing", "citeseer", "--out", "no/x.npy"], "the folder no does not exist"),
         (["train", "x" * 5000, "--out", "new"], "File name too long"),
         (["train", "citeseer", "--out", "x" * 5000], "File name too long"),
-        (["train", "citeseer", "--out", "new", "--seed", "9" * 30], "--seed must be an integer"),
+        (
+            ["train", "citeseer", "--out", "new", "--seed", "9" * 30],
+            "--seed must be at most 9,223,372,036,854,775,807",
+        ),
         (["train", "citeseer", "--out", "new", "--epochs", "nan"], "--epochs must be an int"),
         (["frobnicate"], "there is no command called 'frobnicate'; there are: check, train, "),
         (["evaluat"], "there is no command called 'evaluat'; did you mean 'evaluate'?"),
@@ -281,3 +291,11 @@ def test_the_command_line_lets_idle_threads_sleep_unless_told_otherwise(
         check=True,
     )
     assert done.stdout.splitlines()[-1] == policy
+
+
+def test_sizes_that_overflow_are_one_sentence(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UGCL_FORCE_MEMORY", "1")
+    words = ("train", graph_file, "--method", "grace", "--out", tmp_path / "run")
+    assert ugcl(*words, "--hidden", 10**18) == 2

@@ -322,6 +322,8 @@ def test_a_damaged_checkpoint_is_an_error_that_names_the_file(
         ("epoch", 10**6),
         ("epoch", "x"),
         ("epoch", -5),
+        pytest.param("loss", 10**400, id="loss-huge"),
+        pytest.param("best", 10**400, id="best-huge"),
         ("epoch", 1.0),
         ("epoch", True),
         ("stale", 7),

@@ -21,11 +21,14 @@ def small(name: str, **params: Any) -> dict[str, Any]:
     return {key: value for key, value in (SMALL | params).items() if key in METHODS[name].params}
 
 
+@pytest.mark.parametrize("lr", [1e5, 1e10, 1e30])
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_learning_rate_that_is_far_too_high_is_an_error(name: str, graph: Graph) -> None:
+def test_a_learning_rate_that_is_far_too_high_is_an_error(
+    name: str, lr: float, graph: Graph
+) -> None:
     """Also where the loss stays finite, as that of cosines does."""
     with pytest.raises(UGCLError, match=r"^training has diverged .*: use a smaller `lr`") as error:
-        fit(name, graph, device="cpu", **small(name, lr=1e10, epochs=3, walk_length=10))
+        fit(name, graph, device="cpu", **small(name, lr=lr, epochs=3, walk_length=10))
     assert set(re.findall(r"`(\w+)`", str(error.value))) <= set(METHODS[name].params)
 
 

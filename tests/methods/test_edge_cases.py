@@ -175,7 +175,8 @@ def test_an_untrained_model(name: str) -> None:
     assert_sound(name, graph_of(RING, X), epochs=0)
 
 
-@pytest.mark.parametrize("name", ["ugcl", "dgi", "gcn", "smooth", "structure"])
+@pytest.mark.slow
+@every_method
 def test_ten_thousand_components(name: str) -> None:
     graph = graph_of(np.arange(2000).reshape(-1, 2), np.tile(X, (700, 1))[:11_000])
     scopes = {"scope": "component"} if name in ("ugcl", "dgi") else {}

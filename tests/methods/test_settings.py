@@ -38,6 +38,8 @@ def resolve(preset: str = "fast", size: int = 40, name: str = "", **params: Any)
         ({"self_loops": -1}, "`self_loops` must be a number of at least 0"),
         ({"negatives": "some"}, "`negatives` must be an integer of at least 2 or 'all'"),
         ({"lr": "quick"}, "`lr` must be a number above 0, not 'quick'"),
+        ({"hidden": 10**23}, "`hidden` must be at most 9,223,372,036,854,775,807, not 10000"),
+        ({"scope": "9" * 23}, "`scope` must be at most 9,223,372,036,854,775,807, not 9999"),
         ({"epochs": -1}, "`epochs` must be an integer of at least 0"),
         ({"sample": 41}, "`sample` 41 is more than the 40 nodes of this graph: use less, or 'all'"),
         ({"sample": 20, "negatives": 20}, "`negatives` 20 is more than the 19 other nodes"),

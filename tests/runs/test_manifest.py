@@ -74,7 +74,9 @@ def runs_with_all_files(folder: Path) -> list[Run]:
     ]
 
 
-def test_every_file_has_a_checksum_and_every_changed_byte_is_found(tmp_path: Path) -> None:
+def test_every_file_has_a_checksum_and_every_changed_byte_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen = set()
     rng = np.random.default_rng(0)
     for run in runs_with_all_files(tmp_path):
@@ -95,6 +97,9 @@ def test_every_file_has_a_checksum_and_every_changed_byte_is_found(tmp_path: Pat
                 with pytest.raises(UGCLError, match=expected):
                     load_run(run.path, verify=True)
             path.write_bytes(whole + b"\n")
+            assert ugcl("train", "--out", run.path, "--resume") == 2
+            assert f"ugcl: {path} cannot be read (" in capsys.readouterr().err
+            path.write_bytes(whole + b"\n")
             with pytest.raises(UGCLError, match=r"\(it has [\d,]+ bytes, not [\d,]+\): train"):
                 READERS[name](load_run(run.path))
             path.write_bytes(whole)
@@ -111,6 +116,13 @@ def test_a_file_that_is_gone_is_an_error(run: Run) -> None:
     (run.path / "manifest.json").unlink()
     with pytest.raises(UGCLError, match="is not finished: resume it"):
         load_run(run.path)
+
+
+def test_names_that_are_gone_are_an_error(tmp_path: Path) -> None:
+    run = runs_with_all_files(tmp_path)[0]
+    (run.path / "names.json").unlink()
+    with pytest.raises(UGCLError, match=r"names\.json cannot be read \(No such file"):
+        load_run(run.path).names("features")
 
 
 def test_of_a_large_file_the_size_is_compared_and_with_verify_the_checksum(
@@ -283,6 +295,7 @@ def test_metrics_are_checked_without_a_manifest(old: Run, name: str, value: obje
         b"\xff\xfe",
         b'{"epoch": 1, "loss": NaN}\n' * 5,
         b'{"epoch": 1, "loss": "low"}\n' * 5,
+        b"".join(b'{"epoch": %d, "loss": 1%s}\n' % (i, b"0" * 400) for i in range(1, 6)),
         b'{"epoch": 1, "loss": 1.0}\n' * 5,
         b"[1, 2]\n" * 5,
         b"text\n" * 5,
@@ -312,6 +325,37 @@ def test_tables_of_nodes_are_checked_without_a_manifest(old: Run) -> None:
             old.nodes()
 
 
+def test_archives_in_the_place_of_arrays_are_errors(tmp_path: Path) -> None:
+    ugcl_run, gcn, _ = map(without_manifest, runs_with_all_files(tmp_path))
+    for run, name in (
+        (ugcl_run, "embeddings.npy"),
+        (ugcl_run, "held_out_edges.npy"),
+        (gcn, "predictions.npy"),
+    ):
+        with (run.path / name).open("wb") as stream:
+            np.savez(stream, np.zeros(3))
+        with pytest.raises(UGCLError, match=rf"{name} cannot be read \(it is an archive"):
+            READERS[name](run)
+
+
+def test_messages_of_other_libraries_are_part_of_one_sentence(
+    old: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = old.path / "nodes.parquet"
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[-8:-4], "little")  # of the footer, in Thrift's format
+    path.write_bytes(whole[: -8 - length] + b"\xff" * length + whole[-8:])
+    assert "nodes.parquet cannot be read (Couldn't" in fails(capsys, "neighbors", old.path, 3)
+
+
+def test_embeddings_with_more_bytes_are_found_without_a_manifest(old: Run) -> None:
+    path = old.path / "embeddings.npy"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:200] + b"12345678" + whole[200:])
+    with pytest.raises(UGCLError, match=r"embeddings\.npy cannot be read \(it has "):
+        load_run(old.path).embeddings()
+
+
 def test_other_arrays_are_checked_without_a_manifest(tmp_path: Path) -> None:
     ugcl_run, gcn, _ = map(without_manifest, runs_with_all_files(tmp_path))
     edges = np.load(ugcl_run.path / "held_out_edges.npy")
@@ -328,6 +372,19 @@ def test_other_arrays_are_checked_without_a_manifest(tmp_path: Path) -> None:
         (gcn.path / "names.json").write_text(json.dumps(names))
         with pytest.raises(UGCLError, match=r"names\.json cannot be read"):
             gcn.names("features")
+
+
+@pytest.mark.parametrize("name", ["config.toml", "manifest.json", "metrics.json", "log.jsonl"])
+@pytest.mark.parametrize("manifest", [True, False])
+def test_files_that_are_nested_too_deeply_are_errors(
+    name: str, manifest: bool, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not manifest:
+        without_manifest(run)
+    nested = b"[" * 20_000 + b"]" * 20_000
+    (run.path / name).write_bytes(b"a = " + nested if name.endswith("toml") else nested)
+    sentence = fails(capsys, "report", run.path, "--out", run.path.parent / "page.html")
+    assert str(run.path / name) in sentence
 
 
 @pytest.mark.parametrize(

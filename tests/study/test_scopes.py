@@ -75,6 +75,19 @@ def test_damaged_scores_are_computed_again(
     assert path.read_bytes() == whole
 
 
+def test_scores_of_another_model_are_computed_again(graph_file: Path, tmp_path: Path) -> None:
+    first = scope_study(plan(graph_file, tmp_path, seeds=2), 1)
+    one, other = (
+        {path.name.split("-")[1]: path for path in folder.glob("outcomes-*.npz")}
+        for folder in sorted((tmp_path / "runs").iterdir())
+    )
+    for scope, path in one.items():
+        path.with_name(other[scope].name).write_bytes(other[scope].read_bytes())
+        if path.name != other[scope].name:
+            path.unlink()
+    assert scope_study(plan(graph_file, tmp_path, seeds=2), 1) == first
+
+
 def test_what_does_not_belong_together_is_refused(graph_file: Path, tmp_path: Path) -> None:
     scope_study(plan(graph_file, tmp_path, seeds=1), 1)
     with pytest.raises(UGCLError, match="choose another `out`"):

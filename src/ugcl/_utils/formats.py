@@ -1,7 +1,10 @@
-"""Versions of file formats."""
+"""Versions of file formats, and JSON and TOML of files."""
 
 from __future__ import annotations
 
+import json
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,27 @@ from ugcl._utils.errors import UGCLError
 
 class FormatError(UGCLError):
     """Exception for a file of a newer format."""
+
+
+def from_json(text: str | bytes) -> Any:
+    """Parse JSON; a `ValueError` also where it is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def from_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; a `ValueError` also where it is nested too deeply."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value of JSON is a number that a float can hold."""
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def check_format(path: Path, found: Any, newest: int) -> None:

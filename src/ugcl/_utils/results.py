@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.formats import from_json
 
 
 def read_result(
@@ -28,7 +28,7 @@ def read_result(
     if not path.is_file():
         return None
     try:
-        result: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        result: dict[str, Any] = from_json(path.read_text("utf-8"))
         complete = {*expected, *fields} <= result.keys() and all(
             set(row_fields) <= row.keys() for row in result.get("rows", [])
         )

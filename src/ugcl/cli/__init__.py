@@ -82,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         say("ugcl: interrupted")
         return INTERRUPTED
     except (MemoryError, OSError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "memory" not in str(error):
+        sizes = ("memory", "overflow")  # of tensors, as PyTorch says it
+        if isinstance(error, RuntimeError) and not any(word in str(error) for word in sizes):
             raise
         say(f"ugcl: {str(error).splitlines()[0] if str(error) else 'out of memory'}")
         return 2

@@ -13,6 +13,7 @@ from ugcl.cli import bench_output as output
 from ugcl.cli.command import CommaSeparated, Group, Result, argument, command, integer, option
 from ugcl.cli.options import data_root, use_threads
 from ugcl.cli.settings import MethodCommand, given
+from ugcl.methods.params import MAX_THREADS
 
 STEP_EXAMPLE = "ugcl bench step citeseer --hidden 512"
 UGCL_EXAMPLE = "ugcl bench step citeseer --method ugcl --preset authors --hidden 1024"
@@ -22,7 +23,7 @@ bench = Group("bench", help="Measure time and memory.", examples=(STEP_EXAMPLE,)
 graph_name = argument("graph", help="a data set's name or a file")
 threads = option(
     "--threads",
-    type=integer(1),
+    type=integer(1, MAX_THREADS),
     expose_value=False,
     callback=lambda ctx, param, count: use_threads(count),
     help="threads (default: PyTorch's)",
@@ -160,7 +161,7 @@ def memory(
 
 
 def _threads(text: str) -> int | str:
-    return text if text == "all" else int(integer(1).convert(text, None, None))
+    return text if text == "all" else int(integer(1, MAX_THREADS).convert(text, None, None))
 
 
 @command(

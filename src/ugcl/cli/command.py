@@ -247,9 +247,9 @@ class Value(click.ParamType):  # type: ignore[type-arg]
         return self.param.value("the value" if param is None else param.opts[0], value)
 
 
-def integer(minimum: int) -> Value:
+def integer(minimum: int, maximum: int = params.MAX_INTEGER) -> Value:
     """Return the type of an integer of at least `minimum`."""
-    return Value(params.param_of(params.integer("", minimum)))
+    return Value(params.param_of(params.integer("", minimum, maximum)))
 
 
 def number(**limits: float) -> Value:

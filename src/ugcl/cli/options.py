@@ -15,6 +15,7 @@ from ugcl import data
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import CommaSeparated, argument, integer, option
 from ugcl.cli.output import option_name
+from ugcl.methods.params import MAX_THREADS
 from ugcl.typing import SplitKind
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ data_root = option(
 
 threads = option(
     "--threads",
-    type=integer(1),
+    type=integer(1, MAX_THREADS),
     advanced=True,
     help="CPU threads (default: PyTorch's, for a stored run those of the run)",
 )

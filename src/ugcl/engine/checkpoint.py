@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_safetensors
-from ugcl._utils.formats import FormatError, check_format
+from ugcl._utils.formats import FormatError, check_format, from_json, is_finite
 from ugcl.engine.callbacks import PROGRESS, Callback, TrainingState
 from ugcl.engine.weights import check_tensor, digest, load_weights
 
@@ -87,7 +87,7 @@ class Checkpoint(Callback):
                 raise ValueError("its contents have another checksum than it says")
         if metadata["fit"] != _describe(state):
             raise ValueError("it is of another method, settings, seed or graph")
-        progress = json.loads(metadata["progress"])
+        progress = from_json(metadata["progress"])
         _check_progress(progress, state)
         weights: dict[str, Tensor] = {}
         moments: dict[int, dict[str, Any]] = {}
@@ -136,8 +136,7 @@ def _check_progress(progress: Any, state: TrainingState) -> None:
         value = progress[name]
         unknown = value is None and (name == "validation_loss" or (name == "loss" and not started))
         first = name == "best" and value == math.inf  # no loss was finite and lower yet
-        number = type(value) in (int, float) and math.isfinite(value)
-        if not (unknown or first or number):
+        if not (unknown or first or is_finite(value)):
             raise ValueError(f"its {name.replace('_', ' ')} must be a number, not {value!r}")
 
 

@@ -15,11 +15,11 @@ from ugcl.methods import Settings
 from ugcl.methods.models.model import Model
 from ugcl.typing import Embeddings
 
-MAX_GROWTH = 1e6
+MAX_GROWTH = 1e5
 """Growth of the norm of all weights that is a divergence.
 
 Initial weights have entries near sqrt(1 / width), 0.02 at least in practice. Adam and AdamW move an
-entry by about `lr` in a step, so at the largest useful rate of 0.1 it would take 200,000 steps in
+entry by about `lr` in a step, so at the largest useful rate of 0.1 it would take 20,000 steps in
 one direction; the vectors of skip-gram grow from 1 / width to about 1. In runs that learn, norms
 grow by a factor below 100. Losses that see cosines or normalised rows stay finite whatever the
 weights, so neither they nor the embeddings show a divergence reliably.

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_safetensors
-from ugcl._utils.formats import check_format
+from ugcl._utils.formats import check_format, from_json
 from ugcl.engine.callbacks import History
 from ugcl.engine.device import resolve_device
 from ugcl.engine.fitted import Fitted
@@ -123,7 +123,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor], dict[str, str]
         with safe_open(path, framework="pt") as file:
             metadata: dict[str, str] = file.metadata() or {}
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = dict(json.loads(metadata[KEY])) if KEY in metadata else None
+        about = dict(from_json(metadata[KEY])) if KEY in metadata else None
     except (OSError, SafetensorError, TypeError, ValueError) as error:
         raise UGCLError(
             f"{path} cannot be read ({error}): it is damaged, or no file of an estimator's `save`"

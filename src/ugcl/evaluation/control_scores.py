@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import inspect
-import json
 import logging
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -27,6 +26,7 @@ import ugcl.views.structure as structure_module
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_json
+from ugcl._utils.formats import from_json
 from ugcl.data import splits as splits_module
 from ugcl.data.cache import user_cache
 from ugcl.data.splits import Split, resplits
@@ -105,7 +105,7 @@ def _cached(name: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return values by control, from the user's cache folder or computed and stored there."""
     path = user_cache() / "controls" / f"{name}.json"
     with contextlib.suppress(OSError, ValueError):
-        stored = json.loads(path.read_text("utf-8"))
+        stored = from_json(path.read_text("utf-8"))
         if isinstance(stored, dict) and set(stored) == set(FEATURE_CONTROLS):
             return stored
     values = compute()

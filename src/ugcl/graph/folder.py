@@ -13,7 +13,6 @@ than memory, `open_folder` maps them.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,7 +27,7 @@ import scipy.sparse as sp
 from ugcl._utils.columns import from_column, to_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS, atomic, sha256, write_json
-from ugcl._utils.formats import check_format
+from ugcl._utils.formats import check_format, from_json
 from ugcl.graph.validation import SPLIT_PARTS, checked_names, frozen_csr, num_classes
 
 if TYPE_CHECKING:
@@ -179,14 +178,14 @@ def open_folder(path: Path, *, verify: bool = False) -> dict[str, Any]:
         verify: whether to compare larger files with their checksums, too, which reads them.
     """
     try:
-        manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+        manifest = from_json((path / MANIFEST).read_text("utf-8"))
         files = dict(manifest["files"])
         if manifest["format"] != FORMAT:
             raise ValueError(f"its format is {manifest['format']!r}")
         version = manifest["version"]
     except READ_ERRORS as error:
         raise UGCLError(
-            f"{path} is not the folder of a graph: pass one that Graph.save or ugcl convert wrote"
+            f"{path} is not the folder of a graph: pass one that Graph.save_folder wrote"
         ) from error
     check_format(path / MANIFEST, version, VERSION)
     try:

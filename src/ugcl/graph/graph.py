@@ -163,7 +163,7 @@ class Graph:
         """Open the folder of a graph: its arrays are mapped into memory, and read when used.
 
         Args:
-            path: a folder that `Graph.save_folder` or `ugcl convert` wrote.
+            path: a folder that `Graph.save_folder` wrote.
             verify: whether to compare files of more than 64 MB with their checksums, too.
         """
         graph = cls.__new__(cls)

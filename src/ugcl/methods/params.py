@@ -19,6 +19,15 @@ MIN_TEMPERATURE = 0.02
 
 _INTEGER = "an integer of at least {}"
 
+MAX_INTEGER = 2**63 - 1
+
+MAX_THREADS = 1024
+"""PyTorch crashes with many more."""
+
+
+class _TooLargeError(ValueError):
+    """An integer is above the maximum."""
+
 
 @dataclass(frozen=True)
 class Param:
@@ -40,6 +49,8 @@ class Param:
         """Parse a value, or raise an error that names the parameter."""
         try:
             return self.parse(value)
+        except _TooLargeError as error:
+            raise UGCLError(f"{name} must be {error}, not {value}") from error
         except (TypeError, ValueError, OverflowError) as error:
             raise UGCLError(f"{name} must be {self.expected}, not {value!r}") from error
 
@@ -50,9 +61,9 @@ def param_of(settings_field: Field[Any]) -> Param:
     return param
 
 
-def integer(help: str, minimum: int) -> Any:
+def integer(help: str, minimum: int, maximum: int = MAX_INTEGER) -> Any:
     """Declare an integer of at least `minimum`."""
-    return _param(help, _INTEGER.format(minimum), parse_integer(minimum), "N")
+    return _param(help, _INTEGER.format(minimum), parse_integer(minimum, maximum), "N")
 
 
 def integers(help: str, minimum: int) -> Any:
@@ -147,22 +158,24 @@ def self_loops() -> Any:
     return number("weight of the self-loops in the normalised adjacency", minimum=0)
 
 
-def check_integer(name: str, value: Any, minimum: int) -> int:
+def check_integer(name: str, value: Any, minimum: int, maximum: int = MAX_INTEGER) -> int:
     """Return an integer of at least `minimum`, or raise an error that names it."""
-    param = Param("", _INTEGER.format(minimum), parse_integer(minimum), "N")
+    param = Param("", _INTEGER.format(minimum), parse_integer(minimum, maximum), "N")
     parsed: int = param.value(name, value)
     return parsed
 
 
-def parse_integer(minimum: int) -> Callable[[Any], int]:
+def parse_integer(minimum: int, maximum: int = MAX_INTEGER) -> Callable[[Any], int]:
     """Return the parser of an integer of at least `minimum`, from text or a number."""
 
     def parse(value: Any) -> int:
         parsed = int(value)
         if isinstance(value, bool) or (not isinstance(value, str) and value != parsed):
             raise ValueError
-        if not minimum <= parsed < 2**63:
+        if parsed < minimum:
             raise ValueError
+        if parsed > maximum:
+            raise _TooLargeError(f"at most {maximum:,}")
         return parsed
 
     return parse

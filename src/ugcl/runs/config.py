@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,12 +12,12 @@ import tomli_w
 
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.formats import FormatError, check_format
+from ugcl._utils.formats import FormatError, check_format, from_toml
 from ugcl.data import DATASETS, GraphFiles, hold_out_edges, load_graph, split_of
 from ugcl.data.splits import Split
 from ugcl.graph import Graph
 from ugcl.methods import Method, Settings, get_method, method_file
-from ugcl.methods.params import check_integer
+from ugcl.methods.params import MAX_THREADS, check_integer
 from ugcl.runs.manifest import FORMAT
 from ugcl.runs.method import RecordedSettings, find_method
 from ugcl.runs.supervision import labels_fingerprint
@@ -84,8 +83,9 @@ class RunConfig:
                 raise UGCLError(f"{name} must be text, not {value!r}")
         if self.files:
             GraphFiles.from_values(self.graph, self.files)
-        for name, minimum in (("seed", 0), ("threads", 1), ("split_seed", 0)):
-            check_integer(f"`{name}`", getattr(self, name), minimum)
+        for name in ("seed", "split_seed"):
+            check_integer(f"`{name}`", getattr(self, name), 0)
+        check_integer("`threads`", self.threads, 1, MAX_THREADS)
         if not isinstance(self.hold_out_edges, float) or not 0 <= self.hold_out_edges < 1:
             raise UGCLError(
                 f"`hold_out_edges` must be at least 0 and below 1, not {self.hold_out_edges!r}"
@@ -191,7 +191,7 @@ class RunConfig:
         can be used, and what needs the method raises the error of `load_method`.
         """
         try:
-            values = {"format": 1, **tomllib.loads(path.read_text(encoding="utf-8"))}
+            values = {"format": 1, **from_toml(path.read_text(encoding="utf-8"))}
             check_format(path, values["format"], FORMAT)
             values.pop("version", None)
             config = cls(**values | {"settings": RecordedSettings(dict(values["settings"]))})
@@ -247,7 +247,7 @@ def changed_setting(path: Path, trained: str) -> str | None:
 
 def _flat(text: str) -> dict[tuple[str, ...], Any]:
     """Return the entries of a `config.toml`, and those of its settings, by path."""
-    values = tomllib.loads(text)
+    values = from_toml(text)
     settings = values.pop("settings")
     flat: dict[tuple[str, ...], Any] = {(name,): value for name, value in values.items()}
     return flat | {("settings", name): value for name, value in settings.items()}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
 from typing import Any
+
+from ugcl._utils.formats import from_json, is_finite
 
 LOG = "log.jsonl"
 
@@ -18,7 +18,7 @@ def read_log(path: Path, epochs: int) -> list[dict[str, Any]]:
     lines = []
     for epoch, text in enumerate(texts[:epochs], 1):
         try:
-            line = json.loads(text)
+            line = from_json(text)
         except ValueError as error:
             raise ValueError(f"line {epoch} is no JSON") from error
         if not isinstance(line, dict) or line.get("epoch") != epoch or not _is_loss(line):
@@ -29,4 +29,4 @@ def read_log(path: Path, epochs: int) -> list[dict[str, Any]]:
 
 def _is_loss(line: dict[str, Any]) -> bool:
     values = [line.get("loss"), line.get("validation", 0.0)]
-    return all(type(value) in (int, float) and math.isfinite(value) for value in values)
+    return all(map(is_finite, values))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Self
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import sha256, write_json
-from ugcl._utils.formats import check_format
+from ugcl._utils.formats import check_format, from_json
 
 MANIFEST = "manifest.json"
 
@@ -52,7 +51,7 @@ class Manifest:
         """Read the manifest; None where there is none."""
         path = folder / MANIFEST
         try:
-            values = json.loads(path.read_text("utf-8"))
+            values = from_json(path.read_text("utf-8"))
             found, files = values["format"], values["files"]
             for file in files.values():
                 if type(file["bytes"]) is not int or type(file["sha256"]) is not str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -19,6 +18,7 @@ from ugcl._utils.columns import from_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import TEMPORARY, remove_temporaries, write_bytes, write_text
+from ugcl._utils.formats import from_json
 from ugcl._utils.locks import LOCK, locked
 from ugcl.graph import Graph
 from ugcl.methods import Shape, method_file
@@ -132,10 +132,28 @@ class Run:
                 f"{self.path} was written by an earlier version of ugcl, without checksums: leave "
                 "out `verify`"
             )
+        self.check_files(manifest, whole=True)
+
+    @property
+    def model_checksum(self) -> str:
+        """The checksum of the model's file; "" for a run of an earlier version, without any."""
+        manifest = self._manifest()
+        return "" if manifest is None else str(manifest.files.get(MODEL, {}).get("sha256", ""))
+
+    def check_files(self, manifest: Manifest | None = None, *, whole: bool = False) -> None:
+        """Compare all files of the run with its manifest, where it has one: large ones by size.
+
+        Args:
+            manifest: the manifest, if it was read before.
+            whole: compare the checksums of large files, too.
+        """
+        manifest = manifest or self._manifest()
+        if manifest is None:
+            return
         self._check_config()
-        for name in manifest.files.keys() - {CONFIG}:
+        for name in sorted(manifest.files.keys() - {CONFIG, INDEX}):
             try:
-                manifest.check(name, whole=True)
+                manifest.check(name, whole=whole)
             except (OSError, ValueError) as error:
                 raise self._damaged(name, error) from error
 
@@ -162,7 +180,7 @@ class Run:
         try:
             with self._file(MODEL).open("rb") as stream:
                 header = stream.read(int.from_bytes(stream.read(8), "little"))
-            trained = json.loads(header)["__metadata__"][CONFIG]
+            trained = from_json(header)["__metadata__"][CONFIG]
             difference = changed_setting(self.path / CONFIG, trained)
         except (KeyError, MemoryError, OSError, OverflowError, TypeError, ValueError) as error:
             raise self._damaged(MODEL, error) from error
@@ -190,7 +208,7 @@ class Run:
         """Return the contents of `metrics.json`."""
         self.require_finished()
         try:
-            metrics = dict(json.loads(self._file(METRICS).read_text("utf-8")))
+            metrics = dict(from_json(self._file(METRICS).read_text("utf-8")))
             for name in ("nodes", "features", "classes", "epochs"):
                 value = metrics.get(name, 0 if name == "classes" else None)
                 if type(value) is not int or value < 0:
@@ -218,7 +236,11 @@ class Run:
                     values = sp.csr_array(sp.load_npz(stream))
                 values.check_format(full_check=True)
             else:
-                values = np.load(file, mmap_mode="r", allow_pickle=False)
+                values = _load(file, "r")
+                size = file.stat().st_size
+                expected = getattr(values, "offset", 0) + values.nbytes
+                if size != expected:
+                    raise ValueError(f"it has {size:,} bytes, not {expected:,}")
             if values.ndim != 2 or values.shape[0] != nodes or values.dtype != np.float32:
                 raise ValueError(
                     f"it is of shape {values.shape} and {values.dtype}, not of {nodes:,} rows of "
@@ -312,11 +334,12 @@ class Run:
 
     def names(self, kind: Literal["features", "classes"]) -> tuple[str, ...] | None:
         """Return the names of the features or classes; None where they have none."""
-        if not (self.path / NAMES).is_file():
+        manifest = self._manifest()
+        if not (self.path / NAMES).is_file() and (manifest is None or NAMES not in manifest.files):
             return None
         metrics = self.metrics()
         try:
-            values = json.loads(self._file(NAMES).read_text("utf-8")).get(kind)
+            values = from_json(self._file(NAMES).read_text("utf-8")).get(kind)
             count = metrics.get(kind, None if values is None else len(values))
             if values is not None and (len(values), {type(name) for name in values}) != (
                 count,
@@ -331,7 +354,7 @@ class Run:
         """Return the class that a supervised method predicts for each node."""
         metrics = self.metrics()
         try:
-            values = np.load(self._file(PREDICTIONS), allow_pickle=False)
+            values = _load(self._file(PREDICTIONS))
             if values.shape != (metrics["nodes"],) or values.dtype.kind != "i":
                 raise ValueError("it is not a class for each node")
             _check_range(values, metrics["classes"])
@@ -352,7 +375,7 @@ class Run:
         self.require_held_out()
         nodes = self.metrics()["nodes"]
         try:
-            values = np.load(self._file(HELD_OUT), allow_pickle=False)
+            values = _load(self._file(HELD_OUT))
             if values.ndim != 2 or values.shape[1] != 2 or values.dtype.kind != "i":
                 raise ValueError("it is not a table of edges")
             _check_range(values, nodes)
@@ -454,6 +477,14 @@ def load_run(path: str | Path, *, verify: bool = False) -> Run:
     if verify:
         run.verify()
     return run
+
+
+def _load(path: Path, mmap_mode: Literal["r"] | None = None) -> npt.NDArray[Any]:
+    """Load an array; a `ValueError` for the files that NumPy does not load as one."""
+    values = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
+    if not isinstance(values, np.ndarray):
+        raise ValueError("it is an archive")
+    return values
 
 
 def _check_range(values: npt.NDArray[Any], count: int) -> None:

@@ -80,6 +80,7 @@ def train_run(
     if (checkpoint := run.path / CHECKPOINT).is_file():
         checkpoint.unlink()
     remove_temporaries(run.path)
+    run.check_files()
     return None
 
 

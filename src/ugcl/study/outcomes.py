@@ -82,7 +82,8 @@ class ReadoutStudy:
         graph = self.graph
         assert graph.labels is not None
         parts = [split[name].tobytes() for split in self.splits for name in sorted(split)]
-        digest = hashlib.sha256(b"".join([graph.labels.tobytes(), *parts])).hexdigest()[:16]
+        parts = [graph.labels.tobytes(), *parts, run.model_checksum.encode()]
+        digest = hashlib.sha256(b"".join(parts)).hexdigest()[:16]
         path = run.path / f"outcomes-{readout_scope}-{digest}.npz"
         if (stored := _read(path, len(self.splits), graph.num_nodes)) is not None:
             return stored
@@ -109,7 +110,7 @@ def _read(path: Path, splits: int, nodes: int) -> Outcomes | None:
         if validation.shape != (splits,) or not np.isfinite(validation).all():
             raise ValueError("it has no validation accuracy for each split")
         for name in ("tested", "correct"):
-            if arrays[name].shape != (splits, (nodes + 7) // 8):
+            if arrays[name].shape != (splits, (nodes + 7) // 8) or arrays[name].dtype != np.uint8:
                 raise ValueError("it is of other splits")
     except FileNotFoundError:
         return None

@@ -23,6 +23,7 @@ from typing import Any
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import make_folder
+from ugcl._utils.formats import from_json
 from ugcl._utils.provenance import source_commit
 from ugcl.study.cell import Cell, key_of
 from ugcl.study.names import Backend
@@ -60,7 +61,7 @@ class Results:
             if not line.endswith(b"\n"):
                 break
             try:
-                record = json.loads(line)
+                record = from_json(line)
                 results.records[record["key"]] = record
             except (KeyError, TypeError, ValueError) as error:
                 raise UGCLError(
