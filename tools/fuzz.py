@@ -189,18 +189,19 @@ class Fuzzer:
             self.counts[target.name, "inputs"] += struct.unpack("q", self._inputs[:])[0]
             for kind in self._found.read_text().split():
                 self.counts[target.name, kind] += 1
-            if os.WIFSIGNALED(status):
-                number = os.WTERMSIG(status)
-                kind = "hang" if number == signal.SIGALRM else "traceback"
+            if status:
+                code = os.waitstatus_to_exitcode(status)
+                kind = "hang" if code == -signal.SIGALRM else "traceback"
                 self.counts[target.name, kind] += 1
-                self._keep(target, kind, target.path.read_bytes(), f"signal {number}")
+                self._keep(target, kind, target.path.read_bytes(), f"exit code {code}")
             target.path.write_bytes(target.seed)
 
     def _child(self, target: Target, seconds: float, *, guided: bool) -> None:
         try:
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, 1)
-            os.dup2(os.open(self.out / "stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+            os.dup2(os.open(self.out / "stderr", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
+            print(target.name, file=sys.stderr)
             judge, rng = Judge(target), random.Random(self.seed)
             if guided:
                 self._guided(judge, seconds)
@@ -230,7 +231,8 @@ class Fuzzer:
         (corpus / "seed").write_bytes(judge.target.seed)
         options = [f"-max_total_time={int(seconds)}", f"-max_len={MAX_SIZE}", f"-seed={self.seed}"]
         options += [
-            "-timeout=60",
+            "-timeout=0",
+            *(f"-handle_{name}=0" for name in ("segv", "bus", "abrt", "ill", "fpe")),
             "-rss_limit_mb=0",
             "-detect_leaks=0",
             f"-artifact_prefix={self.out}/",
