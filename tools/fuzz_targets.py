@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import pickle
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -52,7 +51,12 @@ class Target:
 
 def targets(work: Path) -> list[Target]:
     """Write all files and return the targets."""
-    return [*_tables(work), *_raw_files(work), *_folders(work)]
+    return [*file_targets(work), *_runs(work)]
+
+
+def file_targets(work: Path) -> list[Target]:
+    """Return all targets but the files of trained models."""
+    return [*_tables(work), *_raw_files(work), *_graph_folder(work)]
 
 
 def _digest(parts: Iterable[Any]) -> str:
@@ -113,7 +117,9 @@ def _tables(work: Path) -> list[Target]:
     adjacency = sp.coo_array(
         (np.ones(len(EDGES), np.float32), tuple(np.transpose(EDGES))), shape=(NODES, NODES)
     )
-    lines = [json.dumps(dict(zip(ends, pair, strict=True))) for pair in zip(*ends.values(), strict=True)]
+    lines = [
+        json.dumps(dict(zip(ends, pair, strict=True))) for pair in zip(*ends.values(), strict=True)
+    ]
     edges = {
         "edges.csv": ("source,target,weight\n" + PAIRS.replace("\n", ",1.5\n")).encode(),
         "edges.csv.gz": gzip.compress(("source,target\n" + PAIRS).encode()),
@@ -132,7 +138,8 @@ def _tables(work: Path) -> list[Target]:
         "features.tsv": table.replace(",", "\t").encode(),
         "features.parquet": _parquet(about),
         "features.jsonl": "\n".join(
-            json.dumps({"id": name, "v": x}) for name, x in zip(names, FEATURES.tolist(), strict=True)
+            json.dumps({"id": name, "v": x})
+            for name, x in zip(names, FEATURES.tolist(), strict=True)
         ).encode(),
         "features.json": json.dumps({name: [i, 7] for i, name in enumerate(names)}).encode(),
         "features.npz": _npz(x=FEATURES, ids=np.array(names)),
@@ -237,17 +244,21 @@ def _graph() -> Graph:
     )
 
 
-def _folders(work: Path) -> list[Target]:
-    """Return the files of the folder of a graph, of a run, and of an estimator."""
-    graph, found = _graph(), []
-    shutil.rmtree(work / "folder", ignore_errors=True)
-    graph.save_folder(work / "folder")
+def _graph_folder(work: Path) -> list[Target]:
+    """Return the files of the folder of a graph."""
+    found = []
+    _graph().save_folder(work / "folder")
     for path in sorted((work / "folder").iterdir()):
         read = partial(_read, partial(Graph.open, work / "folder"))
         found.append(Target(f"folder/{path.name}", path, path.read_bytes(), read, checked=True))
+    return found
+
+
+def _runs(work: Path) -> list[Target]:
+    """Return the files of run folders and of an estimator."""
+    graph, found = _graph(), []
     graph.save(work / "trained.npz")
     for method, params in (("ugcl", {"scope": 1, "sample": 8, "negatives": 4}), ("mlp", {})):
-        shutil.rmtree(work / method, ignore_errors=True)
         params = {"hidden": 4, "epochs": 2, **params}
         prepared = runs.prepare(str(work / "trained.npz"), method=method, params=params)
         run = runs.open_run(work / method, prepared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -75,9 +76,15 @@ class ArrayArchive:
 
 
 def checked_array(array: Any) -> npt.NDArray[Any]:
-    """Refuse an array of elements without bytes, of which any number fits in a file."""
+    """Refuse elements without bytes, of which any number fits in a file, and text that is none."""
     if not isinstance(array, np.ndarray) or array.dtype.itemsize == 0:
         raise ValueError("it holds no array of numbers or text")
+    if array.dtype.kind == "U":
+        codes = (
+            np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(-1).view(np.uint32)
+        )
+        if ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))).any():
+            raise ValueError("its text holds numbers of no character")
     return array
 
 

@@ -47,6 +47,7 @@ READ_ERRORS = (
     OSError,
     RuntimeError,  # of which RecursionError is one
     SyntaxError,  # that of XML, too
+    SystemError,
     TypeError,
     ValueError,
     csv.Error,

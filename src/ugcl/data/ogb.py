@@ -74,5 +74,5 @@ def _table(file: Path, kind: Any) -> npt.NDArray[Any]:
             ),
         )
     except pa.ArrowException as error:
-        raise ValueError(f"{file.name}: {error}") from error
+        raise ValueError(f"{file.name}: {str(error)[:300]}") from error
     return np.stack([column.to_numpy() for column in table.columns], axis=1)

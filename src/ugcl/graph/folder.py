@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 IDS = "ids.parquet"
 
-FORMAT, VERSION = "ugcl-graph-folder", 1
+FORMAT, VERSION = "ugcl-graph-folder", 2
+"""Manifests of version 1 have no checksum of their own."""
 
 CHECKSUM = "sha256"
 """The entry of the manifest with the checksum of all others."""
@@ -195,14 +196,14 @@ def open_folder(path: Path, *, verify: bool = False) -> dict[str, Any]:
         if manifest["format"] != FORMAT:
             raise ValueError(f"its format is {manifest['format']!r}")
         version = manifest["version"]
-        checksum = manifest.pop(CHECKSUM, None)  # folders of development versions have none
+        checksum = manifest.pop(CHECKSUM, None)
     except READ_ERRORS as error:
         raise UGCLError(
             f"{path} is not the folder of a graph: pass one that Graph.save or ugcl convert wrote"
         ) from error
     check_format(path / MANIFEST, version, VERSION)
     try:
-        if checksum not in (None, _checksum(manifest)):
+        if version > 1 and checksum != _checksum(manifest):
             raise ValueError(f"{MANIFEST} has been altered")
         arrays = {}
         for name, entry in files.items():

@@ -109,6 +109,11 @@ def test_brackets_in_text_do_not_hide_depth(refused: Refused) -> None:
     refused("e.jsonl", jsonl(hidden), "more than 100 deep")
 
 
+@pytest.mark.parametrize("content", [b"null", b"\rnull\n", jsonl('"n"') + b"null\n"])
+def test_json_lines_of_null(content: bytes, refused: Refused) -> None:
+    refused("e.jsonl", content, "has null or other text between objects")
+
+
 def test_json_nested_deeply(refused: Refused) -> None:
     content = f'{{"a": {nested(20_000)}}}'.encode()
     refused("f.json", content, "nests lists or objects more than 100 deep", features=True)

@@ -31,6 +31,8 @@ CELL = 8
 
 _STEP = np.zeros(256, dtype=np.int8)
 _STEP[list(b"[{")], _STEP[list(b"]}")] = 1, -1
+_RELEVANT = _STEP != 0
+_RELEVANT[list(b'"n')] = True
 _KEY = re.compile(rb'([^"]*)"\s*:')
 
 
@@ -63,7 +65,8 @@ def check_compressed(path: Path) -> None:
 def check_json(path: Path, *, lines: bool) -> None:
     """Refuse JSON that is nested too deeply, or lines whose table would fill the memory.
 
-    A table of lines has a column for each key that occurs in any of them.
+    A table of lines has a column for each key that occurs in any of them. PyArrow crashes on lines
+    of `null` only.
 
     Args:
         path: the file, compressed or not.
@@ -79,7 +82,7 @@ def check_json(path: Path, *, lines: bool) -> None:
         data, end = data[:cut], data[cut:]
         data = data.replace(b"\\\\", b"--").replace(b'\\"', b"--")
         codes = np.frombuffer(data, dtype=np.uint8)
-        codes = codes[(_STEP[codes] != 0) | (codes == ord('"'))]
+        codes = codes[_RELEVANT[codes]]
         quotes = np.cumsum(codes == ord('"')) + in_text
         depths = depth + np.cumsum(np.where(quotes % 2 == 0, _STEP[codes], 0))
         if codes.size:
@@ -90,6 +93,8 @@ def check_json(path: Path, *, lines: bool) -> None:
                     "or a list of numbers for each column"
                 )
         if lines:
+            if ((codes == ord("n")) & (depths == 0) & (quotes % 2 == 0)).any():
+                raise ValueError("it has null or other text between objects")
             objects += data.count(b"{")
             keys.update(_KEY.findall(data))
             if len(keys) * objects * CELL > max_expanded(size):

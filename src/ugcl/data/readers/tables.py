@@ -31,6 +31,9 @@ from ugcl.data.readers.text import SEPARATORS, open_text
 
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
+MAX_TEXT = 300
+"""Characters of an error of a library."""
+
 EXTENSIONS = (*SEPARATORS, *PARQUET, *JSON_LINES)
 
 Load = Callable[[list[str], bool], pa.Table]
@@ -235,10 +238,11 @@ def read_error(name: str, error: Exception) -> UGCLError:
 
 
 def error_text(error: Exception) -> str:
-    """Return the message of an error in one line."""
+    """Return the message of an error in one line; some contain half a file."""
     if isinstance(error, MemoryError):
         return "it needs more memory than there is"
-    return " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error)[:1000].split()) or type(error).__name__
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
 
 
 def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
