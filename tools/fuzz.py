@@ -29,7 +29,6 @@ import tempfile
 import time
 import traceback
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -61,7 +60,7 @@ INTERESTING = (
 def mutated(data: bytes, rng: random.Random) -> bytes:
     """Return a file with some changes; those of archives are made in a member."""
     if rng.random() < 0.7:
-        with contextlib.suppress(OSError, EOFError, zipfile.BadZipFile, zlib.error, LookupError):
+        with contextlib.suppress(Exception):  # no archive any more
             if data[:2] == b"PK":
                 return _mutated_archive(data, rng)
             if data[:2] == b"\x1f\x8b":

@@ -17,6 +17,9 @@ from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
 
 TABLES = ("edge", "node-feat", "node-label", "num-edge-list", "num-node-list")
+SMALL = 2**20
+"""Bytes of a file that is read faster without threads."""
+
 SPLIT_PARTS = ("train", "valid", "test")
 
 
@@ -68,7 +71,9 @@ def _table(file: Path, kind: Any) -> npt.NDArray[Any]:
     try:
         table = csv.read_csv(
             file,
-            read_options=csv.ReadOptions(column_names=columns),
+            read_options=csv.ReadOptions(
+                column_names=columns, use_threads=file.stat().st_size > SMALL
+            ),
             convert_options=csv.ConvertOptions(
                 column_types=dict.fromkeys(columns, kind), null_values=["nan"]
             ),

@@ -31,6 +31,9 @@ from ugcl.data.readers.text import SEPARATORS, open_text
 
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
+SMALL = 2**20
+"""Bytes of a table that is read faster without threads."""
+
 MAX_TEXT = 300
 """Characters of an error of a library."""
 
@@ -270,12 +273,15 @@ def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
 def _open_parquet(path: Path) -> Table:
     about = pq.read_metadata(path)
     groups = (about.row_group(i) for i in range(about.num_row_groups))
-    cells = sum(group.column(j).num_values for group in groups for j in range(group.num_columns))
-    check_expansion(path.name, path.stat().st_size, CELL * cells)
+    # The number of values of a column would be better; PyArrow aborts if a file states another one.
+    expanded = max(
+        CELL * about.num_rows * about.num_columns, sum(g.total_byte_size for g in groups)
+    )
+    check_expansion(path.name, path.stat().st_size, expanded)
     schema = _plain_schema(about.schema.to_arrow_schema())
 
     def load(columns: list[str], text: bool) -> pa.Table:
-        return _plain(pq.read_table(path, columns=columns))
+        return _plain(pq.read_table(path, columns=columns, use_threads=expanded > SMALL))
 
     return Table(path.name, schema, load)
 

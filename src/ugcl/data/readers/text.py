@@ -71,7 +71,10 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
     note = f"{path.name} has no header (it begins with {shown}): columns are named 0, 1, 2, ..."
     parse = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in start)
     read = pyarrow.csv.ReadOptions(
-        skip_rows=skipped + header, column_names=names, block_size=max(2**23, 2 * len(start))
+        use_threads=not complete,
+        skip_rows=skipped + header,
+        column_names=names,
+        block_size=max(2**23, 2 * len(start)),
     )
 
     def parse_csv(stream: Any, convert: pyarrow.csv.ConvertOptions) -> pa.Table:
