@@ -177,7 +177,7 @@ class Fuzzer:
     def run(self, target: Target, seconds: float, *, guided: bool) -> None:
         """Mutate a target for some seconds."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0.5:
+        while (left := end - time.monotonic()) > 1:
             self.seed += 1
             self._inputs[:] = bytes(8)
             self._found.write_bytes(b"")

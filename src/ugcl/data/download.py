@@ -69,7 +69,7 @@ class _Limited:
     def __init__(self, content: IO[bytes], url: str) -> None:
         self._content, self._url, self._size = content, url, 0
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1, /) -> bytes:
         """Return up to so many bytes."""
         data = self._content.read(size)
         self._size += len(data)
