@@ -32,7 +32,7 @@ from ugcl.data import read_graph
 
 read_graph([(0, 1)])  # what is imported is no memory of the file
 for line in sys.stdin:
-    signal.alarm(60)
+    signal.setitimer(signal.ITIMER_PROF, 30)  # seconds of CPU time
     edges, features = json.loads(line)
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -43,7 +43,7 @@ for line in sys.stdin:
         said = str(error)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps([said, peak - before]), flush=True)
-    signal.alarm(0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
 """
 
 LIMIT = 4 * 2**30

@@ -72,6 +72,7 @@ def check_json(path: Path, *, lines: bool) -> None:
         path: the file, compressed or not.
         lines: whether it has an object in each line, not just one.
     """
+    check_compressed(path)  # which is faster than the following
     depth, in_text, objects, end = 0, 0, 0, b""
     keys: set[bytes] = set()
     size = 0
