@@ -9,6 +9,7 @@
 # make audit      ask the advisory services of PyPI and OSV about the versions in requirements.txt
 # make test-oldest  run the fast tests with the oldest versions that pyproject.toml allows
 # make torture    kill, starve and run twice all commands that write; half an hour, needs Linux
+# make fuzz       mutate files of all formats that are read; ten minutes, needs Linux, not part of check
 # make clean      remove .venv/, builds and caches
 # All but clean set up .venv/ first, once.
 
@@ -28,7 +29,7 @@ OLDEST_PYTHON ?= python3.11
 # One process per core; tests/conftest.py limits each to one thread.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-fast test-oldest check bench torture lock notice audit lint wheel format clean
+.PHONY: demo test test-fast test-oldest check bench torture fuzz lock notice audit lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo runs/demo-ugcl
@@ -87,6 +88,10 @@ test-oldest: $(TOOLS)/.installed
 	build/oldest/bin/pip install --quiet "$(TORCH)"
 	build/oldest/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	build/oldest/bin/pytest -m "not slow" -W ignore::DeprecationWarning
+
+fuzz: $(INSTALLED)
+	-$(PIP) install --no-build-isolation --editable ".[fuzz]"
+	$(BIN)/python tools/fuzz.py --minutes 10
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests tools examples

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import hashlib
 import io
 import logging
 import re
 import sys
 import threading
+import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from http.client import HTTPMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -16,6 +19,7 @@ import pytest
 from raw_layouts import write_arxiv, write_photo
 from ugcl import UGCLError, load_graph
 from ugcl.data import DATASETS
+from ugcl.data.download import _Redirects
 
 PHOTO = "Amazon/Photo/raw/amazon_electronics_photo.npz"
 
@@ -27,6 +31,7 @@ class Site(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes | None] = {}
+        self.moved: dict[str, str] = {}
         self.asked: list[str] = []
         super().__init__(("127.0.0.1", 0), Handler)
 
@@ -40,6 +45,11 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         name = self.path.lstrip("/")
         self.server.asked.append(name)
+        if name in self.server.moved:
+            self.send_response(302)
+            self.send_header("Location", self.server.moved[name])
+            self.end_headers()
+            return
         if name not in self.server.pages:
             self.send_error(404)
             return
@@ -190,6 +200,63 @@ def test_a_wrong_checksum_is_told(
 ) -> None:
     monkeypatch.setattr("ugcl.data.download.sha256_sums", lambda: {PHOTO: "0" * 64})
     failed("amazon-photo", "the SHA-256 of http://.*photo.npz is [0-9a-f]{64}, not 0{64}")
+
+
+def test_a_redirection_is_followed(site: Site, photo: bytes, tmp_path: Path) -> None:
+    name = Path(PHOTO).name
+    site.pages["other.npz"] = site.pages.pop(name)
+    site.moved[name] = site.address("other.npz")
+    assert load_graph("amazon-photo", tmp_path / "root").num_nodes == 4
+
+
+@pytest.mark.parametrize("target", ["http://localhost/a", "ftp://localhost/a", "file:///a"])
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_a_redirection_to_an_unencrypted_address_is_refused(target: str, encrypted: bool) -> None:
+    request = urllib.request.Request("https://localhost/" if encrypted else "http://localhost/")
+    arguments = (request, io.BytesIO(), 302, "Found", HTTPMessage(), target)
+    if target.startswith("http:") and not encrypted:
+        assert _Redirects().redirect_request(*arguments) is not None
+        return
+    with pytest.raises(ValueError, match=f"redirects to {target}, which is not allowed"):
+        _Redirects().redirect_request(*arguments)
+
+
+def test_a_redirection_to_another_protocol_is_told(
+    site: Site, photo: bytes, failed: Callable[[str, str], None]
+) -> None:
+    site.moved[Path(PHOTO).name] = "ftp://localhost/a"
+    failed("amazon-photo", "redirects to ftp://localhost/a, which is not allowed")
+
+
+def test_a_large_download_is_refused(
+    site: Site,
+    photo: bytes,
+    failed: Callable[[str, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr("ugcl.data.download.MAX_BYTES", len(photo) - 1)
+    failed("amazon-photo", f"photo.npz has more than {len(photo) - 1:,} bytes")
+    site.pages["arxiv.zip"] = archive(write_arxiv(tmp_path / "made"))
+    monkeypatch.setattr("ugcl.data.download.MAX_BYTES", len(site.pages["arxiv.zip"]) + 1)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("arxiv/raw/edge.csv.gz", bytes(2**20))
+    site.pages["arxiv.zip"] = content.getvalue()
+    with pytest.raises(UGCLError, match=r"arxiv\.zip has more than"):
+        load_graph("ogbn-arxiv", tmp_path / "root")
+
+
+def test_a_present_file_is_compared_when_it_is_first_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_photo(tmp_path)
+    right = hashlib.sha256((tmp_path / PHOTO).read_bytes()).hexdigest()
+    monkeypatch.setattr("ugcl.data.load.sha256_sums", lambda: {PHOTO: "0" * 64})
+    with pytest.raises(UGCLError, match=f"photo.npz is {right}, not 0{{64}}.*: delete them"):
+        load_graph("amazon-photo", tmp_path)
+    monkeypatch.setattr("ugcl.data.load.sha256_sums", lambda: {PHOTO: right})
+    assert load_graph("amazon-photo", tmp_path).num_nodes == 4
 
 
 @pytest.mark.usefixtures("site")

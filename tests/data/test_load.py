@@ -66,5 +66,5 @@ def test_other_npz_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(UGCLError, match="is not a graph"):
         load_graph(tmp_path / "pickled.npz")
     np.savez(tmp_path / "newer.npz", format=np.array("ugcl-graph-9"))
-    with pytest.raises(UGCLError, match="format 9 of a newer version"):
+    with pytest.raises(UGCLError, match="has format 9 of a newer version"):
         load_graph(tmp_path / "newer.npz")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from raw_layouts import write_cora
 from ugcl import UGCLError, load_graph
+from ugcl.data.inert_pickle import load_inert
 
 
 @pytest.fixture
@@ -54,6 +56,57 @@ def test_a_pickle_that_asks_for_code_is_refused(
     with pytest.raises(UGCLError, match="is not a Planetoid file"):
         load_graph("cora", planetoid.parents[2])
     assert not (planetoid / "executed").exists()
+
+
+HUGE = [
+    b"N(r\xff\xff\xff\x1f.",  # remembers an item as the 536,870,911th: 4.4 GB
+    b"\x80\x05\x96" + (2**34).to_bytes(8, "little") + b".",  # a bytearray of 16 GB
+    b"\x80\x04\x95" + (2**34).to_bytes(8, "little") + b"N.",  # a frame of 16 GB
+    b"\x80\x04\x8e" + (2**62).to_bytes(8, "little") + b".",
+    b"\x8b\xff\xff\xff\x7f.",
+    b"}"
+    + b"".join(b"\x8a\x0b" + (i * (2**61 - 1)).to_bytes(11, "little") + b"Ns" for i in range(9)),
+]
+"""Small pickles that ask for much memory, or for a dictionary whose keys all collide."""
+
+
+@pytest.mark.parametrize("content", HUGE)
+def test_a_pickle_that_asks_for_memory_is_refused(planetoid: Path, content: bytes) -> None:
+    (planetoid / "ind.cora.graph").write_bytes(content)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UGCLError):
+        load_graph("cora", planetoid.parents[2])
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
+
+
+@pytest.mark.parametrize(
+    "name", ["numpy\nndarray", "numpy\ndtype", "scipy.sparse.csr\ncsr_matrix", "builtins\nlist"]
+)
+def test_a_pickle_cannot_change_classes(planetoid: Path, name: str) -> None:
+    """BUILD with a state for slots would set attributes of whatever is on the stack."""
+    for state in (b"N}U\x05valueNs\x86b.", b"}U\x05valueNsb."):
+        (planetoid / "ind.cora.graph").write_bytes(b"\x80\x02c" + name.encode() + b"\n" + state)
+        with pytest.raises(UGCLError, match="gives a state to what has none"):
+            load_graph("cora", planetoid.parents[2])
+    write_cora(planetoid / "good")
+    assert load_inert((planetoid / "good/Planetoid/Cora/raw/ind.cora.x").read_bytes()).shape == (
+        2,
+        3,
+    )
+
+
+def test_a_list_that_all_nodes_share_is_refused(planetoid: Path) -> None:
+    shared = [1] * 1000
+    (planetoid / "ind.cora.graph").write_bytes(pickle.dumps(dict.fromkeys(range(1000), shared)))
+    with pytest.raises(UGCLError, match="more entries than its file has bytes"):
+        load_graph("cora", planetoid.parents[2])
+
+
+def test_labels_of_many_columns_without_rows_are_refused(planetoid: Path) -> None:
+    (planetoid / "ind.cora.y").write_bytes(pickle.dumps(np.zeros((0, 10**9)), 4))
+    with pytest.raises(UGCLError, match="y, ty and ally have different columns"):
+        load_graph("cora", planetoid.parents[2])
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x02garbage", b"(lp0\n"])

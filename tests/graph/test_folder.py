@@ -204,17 +204,28 @@ def test_large_files_are_verified_on_request(folder: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "newer version of ugcl"),
+        ({"version": 3}, "newer version of ugcl"),
         ({"format": "other"}, "is not the folder of a graph"),
         ({"version": "x"}, "its format must be a number"),
         ({"files": 3}, "is not the folder of a graph"),
         ({"files": {}}, "is damaged"),
+        ({"class_names": ["red", "green", "grey"]}, r"manifest\.json has been altered"),
     ],
 )
 def test_another_manifest_is_refused(folder: Path, changes: dict[str, Any], message: str) -> None:
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     (folder / "manifest.json").write_text(json.dumps(manifest | changes), "utf-8")
     with pytest.raises(UGCLError, match=message):
+        Graph.open(folder)
+
+
+def test_manifests_of_version_1_have_no_checksum(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8")) | {"version": 1}
+    del manifest["sha256"]
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert Graph.open(folder).num_nodes == make_graph().num_nodes
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"version": 2}), "utf-8")
+    with pytest.raises(UGCLError, match=r"manifest\.json has been altered"):
         Graph.open(folder)
 
 

@@ -58,3 +58,14 @@ def test_matrices_with_invalid_indices_are_errors() -> None:
 def test_adjacency_of_another_size_is_an_error() -> None:
     with pytest.raises(UGCLError, match="but there are features of 4"):
         Graph(sp.eye_array(3), X)
+
+
+@pytest.mark.parametrize("ids", [["a\0", "a", "b", "c"], np.array(["a\0b", "a", "b", "c"])])
+def test_ids_with_nul_characters_are_refused(ids: object) -> None:
+    """NumPy would drop them at the end, so that different ids become equal."""
+    with pytest.raises(UGCLError, match=r"the id 'a\\x00b?' contains a NUL character"):
+        Graph.from_edges(TRIANGLE, X, ids=ids)
+
+
+def test_errors_have_one_line_and_no_control_characters() -> None:
+    assert str(UGCLError("the id\n\x1b[1m 'é'")) == r"the id\n\x1b[1m 'é'"

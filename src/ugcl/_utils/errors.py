@@ -4,8 +4,14 @@
 class UGCLError(ValueError):
     """Exception for invalid input; the message says what is wrong and what to do.
 
-    Line breaks in the message, of a library below for example, become spaces.
+    Line breaks, of a library below for example, become spaces, and other characters that cannot be
+    printed are escaped.
     """
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(" ".join(each.strip() for each in message.splitlines()))
+        line = " ".join(each.strip() for each in message.splitlines())
+        super().__init__("".join(map(_printable, line)))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import hashlib
 import json
 import os
+import struct
 import tempfile
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -35,18 +38,26 @@ MAX_RATIO = 0.75
 """Arrays of at least `LARGE` bytes are compressed if `SAMPLE` bytes shrink to this fraction."""
 
 READ_ERRORS = (
+    ArithmeticError,
+    AssertionError,
     AttributeError,
     EOFError,
     LookupError,
+    MemoryError,
     OSError,
-    OverflowError,
-    RuntimeError,
+    RuntimeError,  # of which RecursionError is one
+    SyntaxError,  # that of XML, too
+    SystemError,
     TypeError,
     ValueError,
+    csv.Error,
+    struct.error,
+    tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
-"""Exceptions of NumPy, SciPy and PyArrow for files that are damaged or in another format."""
+"""Exceptions of NumPy, SciPy, PyArrow, NetworkX and Python's modules for files that are damaged or
+in another format."""
 
 
 @contextlib.contextmanager

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.files import sha256
 from ugcl.graph import Graph
 
 READER_VERSION = "1"
@@ -26,19 +27,27 @@ def user_cache() -> Path:
 
 
 def read_cached(
-    name: str, files: Sequence[Path], read: Callable[[Sequence[Path], str], Graph]
+    name: str,
+    files: Sequence[Path],
+    read: Callable[[Sequence[Path], str], Graph],
+    known: Mapping[Path, str] | None = None,
 ) -> Graph:
-    """Return the cached graph of raw files, or read and cache it.
+    """Return the cached graph of raw files, or check their checksums, read and cache it.
+
+    The key of a cached graph contains the checksums, so that they need not be compared again.
 
     Args:
         name: name of the graph.
         files: its raw files.
         read: the reader, called with the files and the name.
+        known: the checksums of those that have known ones.
     """
-    path = user_cache() / "parsed" / f"{name}-{_digest(files)}.npz"
+    digests = [sha256(file) for file in files]
+    path = user_cache() / "parsed" / f"{name}-{_key(files, digests)}.npz"
     if path.is_file():
         with contextlib.suppress(UGCLError):
             return Graph.load(path)
+    _compare(files, digests, known or {})
     graph = read(files, name)
     with contextlib.suppress(OSError, UGCLError):
         _save(graph, path)
@@ -55,11 +64,16 @@ def _save(graph: Graph, path: Path) -> None:
             old.unlink()
 
 
-def _digest(files: Sequence[Path]) -> str:
+def _key(files: Sequence[Path], digests: Sequence[str]) -> str:
     """Return the hash of everything that the graph depends on."""
     digest = hashlib.sha256(f"{__version__} {READER_VERSION}".encode())
-    for file in files:
-        with file.open("rb") as stream:
-            content = hashlib.file_digest(stream, "sha256").hexdigest()
+    for file, content in zip(files, digests, strict=True):
         digest.update(f" {file.name} {content}".encode())
     return digest.hexdigest()[:32]
+
+
+def _compare(files: Sequence[Path], digests: Sequence[str], known: Mapping[Path, str]) -> None:
+    """Refuse files that are not those of the catalogue."""
+    for file, digest in zip(files, digests, strict=True):
+        if known.get(file, digest) != digest:
+            raise ValueError(f"the SHA-256 of {file.name} is {digest}, not {known[file]}")

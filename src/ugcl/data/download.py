@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import http.client
 import logging
 import os
@@ -11,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import urllib.error
+import urllib.parse
 import urllib.request
 import zipfile
 import zlib
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import atomic
+from ugcl._utils.files import atomic, sha256
 from ugcl.data.catalogue import Dataset, RawFile
 
 if TYPE_CHECKING:
@@ -31,11 +31,55 @@ logger = logging.getLogger(__name__)
 TIMEOUT = 30.0
 """Seconds without data after which a download fails."""
 
+MAX_BYTES = 2**29
+"""Size of a download, and of a file in it: the largest in the catalogue has a tenth of it."""
+
 CHUNK = 1 << 16
 
 
 class _DownloadError(Exception):
     """Reason why a file could not be downloaded."""
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirections, but not from an encrypted connection to another one."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        schemes = ("https",) if req.type == "https" else ("https", "http")
+        if urllib.parse.urlsplit(newurl).scheme not in schemes:
+            fp.close()
+            raise ValueError(f"it redirects to {newurl}, which is not allowed")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+_OPENER = urllib.request.build_opener(_Redirects)
+
+
+class _Limited:
+    """A member of an archive that is read up to `MAX_BYTES`."""
+
+    def __init__(self, content: IO[bytes], url: str) -> None:
+        self._content, self._url, self._size = content, url, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to so many bytes."""
+        data = self._content.read(size)
+        self._size += len(data)
+        _check_size(self._url, self._size)
+        return data
+
+
+def _check_size(url: str, size: int) -> None:
+    if size > MAX_BYTES:
+        raise _DownloadError(f"{url} has more than {MAX_BYTES:,} bytes")
 
 
 def raw_files(dataset: Dataset, root: Path) -> list[Path]:
@@ -80,7 +124,7 @@ def _fetch(url: str, files: list[RawFile], root: Path) -> None:
 
 def _download(url: str, target: IO[bytes]) -> None:
     with _network_errors(url):
-        response = urllib.request.urlopen(url, timeout=TIMEOUT)
+        response = _OPENER.open(url, timeout=TIMEOUT)
         size = int(response.headers.get("Content-Length") or 0)
     if not sys.stderr.isatty():
         logger.info("downloading %s%s", url, f" ({size / 1e6:.1f} MB)" if size else "")
@@ -92,6 +136,7 @@ def _download(url: str, target: IO[bytes]) -> None:
             if not chunk:
                 break
             target.write(chunk)
+            _check_size(url, max(size, target.tell()))
             bar.advance(task, len(chunk))
     if size and target.tell() != size:
         raise _DownloadError(f"{url} ended after {target.tell():,} of {size:,} bytes")
@@ -146,10 +191,9 @@ def _store(content: IO[bytes], file: RawFile, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic(path) as temporary:
         with temporary.open("wb") as stream:
-            shutil.copyfileobj(content, stream)
+            shutil.copyfileobj(_Limited(content, file.url), stream)
         if expected := sha256_sums().get(file.path):
-            with temporary.open("rb") as stream:
-                actual = hashlib.file_digest(stream, "sha256").hexdigest()
+            actual = sha256(temporary)
             if actual != expected:
                 raise _DownloadError(f"the SHA-256 of {file.url} is {actual}, not {expected}")
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
+from ugcl._utils.expansion import ArrayArchive, open_npz
 from ugcl.graph import Graph
 from ugcl.typing import CSRMatrix
 
@@ -30,7 +29,7 @@ def read_gnn_benchmark(files: Sequence[Path], name: str) -> Graph:
         name: name of the graph.
     """
     (file,) = files
-    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+    with open_npz(file) as archive:
         return Graph(
             _csr(archive, "adj"),
             _csr(archive, "attr") > 0,
@@ -40,7 +39,7 @@ def read_gnn_benchmark(files: Sequence[Path], name: str) -> Graph:
         )
 
 
-def _csr(archive: Any, prefix: str) -> CSRMatrix:
+def _csr(archive: ArrayArchive, prefix: str) -> CSRMatrix:
     """Return the matrix whose array names begin with `prefix`."""
     parts = tuple(archive[f"{prefix}_{part}"] for part in ("data", "indices", "indptr"))
     matrix = sp.csr_array(parts, shape=tuple(archive[f"{prefix}_shape"]))

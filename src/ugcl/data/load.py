@@ -12,7 +12,7 @@ from ugcl._utils.files import READ_ERRORS
 from ugcl._utils.suggest import unknown
 from ugcl.data.cache import read_cached, user_cache
 from ugcl.data.catalogue import DATASETS, Dataset
-from ugcl.data.download import raw_files
+from ugcl.data.download import raw_files, sha256_sums
 from ugcl.data.readers.files import GraphFiles
 from ugcl.graph import Graph
 from ugcl.graph.folder import is_graph_folder
@@ -45,7 +45,7 @@ def load_graph(
         if dataset.embedded and data_root is None:
             with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
                 return Graph.load(path)
-        return _from_raw_files(dataset, raw_files(dataset, default_data_root(data_root)))
+        return _from_raw_files(dataset, default_data_root(data_root))
     path = Path(name_or_path)
     if is_graph_folder(path):
         return Graph.open(path)
@@ -88,9 +88,11 @@ def _is_edge_file(path: Path) -> bool:
     return path.suffix.lower() != ".npz" or is_matrix(path)
 
 
-def _from_raw_files(dataset: Dataset, files: list[Path]) -> Graph:
+def _from_raw_files(dataset: Dataset, root: Path) -> Graph:
+    files = raw_files(dataset, root)
+    known = {root / path: digest for path, digest in sha256_sums().items()}
     try:
-        return read_cached(dataset.name, files, dataset.source.read)
+        return read_cached(dataset.name, files, dataset.source.read, known)
     except READ_ERRORS as error:
         folder = os.path.commonpath([file.parent for file in files])
         raise UGCLError(

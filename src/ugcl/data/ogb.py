@@ -12,10 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
+from ugcl.data.readers.limits import MAX_LINE, check_columns, check_compressed
 from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
 
 TABLES = ("edge", "node-feat", "node-label", "num-edge-list", "num-node-list")
+SMALL = 2**20
+"""Bytes of a file that is read faster without threads."""
+
 SPLIT_PARTS = ("train", "valid", "test")
 
 
@@ -60,13 +64,20 @@ def _table(file: Path, kind: Any) -> npt.NDArray[Any]:
 
     The type of the columns is given, because PyArrow infers it from the first lines only.
     """
+    check_compressed(file)
     with gzip.open(file) as stream:
-        columns = [str(i) for i in range(stream.readline().count(b",") + 1)]
-    table = csv.read_csv(
-        file,
-        read_options=csv.ReadOptions(column_names=columns),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(columns, kind), null_values=["nan"]
-        ),
-    )
+        columns = [str(i) for i in range(stream.readline(MAX_LINE).count(b",") + 1)]
+    check_columns(file.name, len(columns))
+    try:
+        table = csv.read_csv(
+            file,
+            read_options=csv.ReadOptions(
+                column_names=columns, use_threads=file.stat().st_size > SMALL
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, kind), null_values=["nan"]
+            ),
+        )
+    except pa.ArrowException as error:
+        raise ValueError(f"{file.name}: {str(error)[:300]}") from error
     return np.stack([column.to_numpy() for column in table.columns], axis=1)

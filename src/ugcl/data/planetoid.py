@@ -1,11 +1,10 @@
 """Reader of the raw Planetoid files (`ind.NAME.x`, ..., `ind.NAME.test.index`).
 
-They are pickles, read by an unpickler that accepts arrays, matrices, lists and dictionaries only.
+They are pickles, of which `inert_pickle` reads arrays, matrices, lists and dictionaries only.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -17,9 +16,10 @@ import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS
+from ugcl.data.inert_pickle import load_inert
 from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
-from ugcl.typing import CSRMatrix, NodeIndices
+from ugcl.typing import NodeIndices
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 NUM_VALIDATION = 500
@@ -38,10 +38,17 @@ def read_planetoid(files: Sequence[Path], name: str) -> Graph:
     """
     *pickles, test_index = files
     parts = {part: _read_pickle(file) for part, file in zip(PARTS[:-1], pickles, strict=True)}
+    num_entries = next(file for file in files if file.name.endswith(".graph")).stat().st_size
+    if sum(map(len, parts["graph"].values())) > num_entries:  # the same list for many nodes
+        raise ValueError("the graph has more entries than its file has bytes")
     return _graph(parts, np.loadtxt(test_index, dtype=np.int64, ndmin=1), name)
 
 
 def _graph(parts: dict[str, Any], test: NodeIndices, name: str) -> Graph:
+    widths = {part: parts[part].shape[1] for part in ("x", "tx", "allx", "y", "ty", "ally")}
+    for one, *others in (("x", "tx", "allx"), ("y", "ty", "ally")):
+        if any(widths[other] != widths[one] for other in others) or parts[one].shape[0] == 0:
+            raise ValueError(f"{one}, {' and '.join(others)} have different columns, or none")
     num_nodes = int(test.max()) + 1
     rows = np.concatenate([np.arange(parts["allx"].shape[0]), test])
     if num_nodes > 2 * rows.size:  # CiteSeer's gaps are 15 nodes of 3,327
@@ -77,73 +84,8 @@ def _edges(neighbours: dict[int, list[int]]) -> npt.NDArray[np.int64]:
     return np.stack([sources, targets], axis=1)
 
 
-class _Matrix:
-    """Attributes of a pickled SciPy matrix."""
-
-    def value(self) -> CSRMatrix:
-        state = vars(self)
-        parts = tuple(state[part].value() for part in ("data", "indices", "indptr"))
-        matrix = sp.csr_array(parts, shape=state.get("_shape", state.get("shape")))
-        matrix.check_format(full_check=True)
-        return matrix
-
-
-class _Dtype:
-    """Type code and byte order of a pickled NumPy dtype."""
-
-    def __init__(self, code: str, *_: Any) -> None:
-        self.code = code
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.code = state[1].replace("|", "") + self.code
-
-
-class _Array:
-    """Shape, dtype, order and bytes of a pickled NumPy array."""
-
-    def __init__(self, *_: Any) -> None:
-        pass
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        _, self.shape, self.dtype, self.fortran, self.content = state
-
-    def value(self) -> npt.NDArray[Any]:
-        content = self.content
-        if isinstance(content, str):  # pickled by Python 2
-            content = content.encode("latin1")
-        flat = np.frombuffer(content, dtype=np.dtype(self.dtype.code))
-        return flat.reshape(self.shape, order="F" if self.fortran else "C")
-
-
-class _ArrayUnpickler(pickle.Unpickler):
-    """Unpickler of arrays, SciPy matrices, and lists and dictionaries of them.
-
-    NumPy's unpickling is not used either, because it trusts the sizes that a pickle states.
-    """
-
-    allowed: dict[tuple[str, str], Any] = {  # noqa: RUF012 (the base class has no ClassVar)
-        ("numpy", "dtype"): _Dtype,
-        ("numpy", "ndarray"): _Array,
-        ("numpy.core.multiarray", "_reconstruct"): _Array,
-        ("numpy._core.multiarray", "_reconstruct"): _Array,
-        ("scipy.sparse.csr", "csr_matrix"): _Matrix,
-        ("scipy.sparse._csr", "csr_matrix"): _Matrix,
-        ("collections", "defaultdict"): lambda *_: {},
-        ("__builtin__", "list"): list,
-        ("builtins", "list"): list,
-    }
-
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return self.allowed[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"it contains {module}.{name}") from None
-
-
 def _read_pickle(file: Path) -> Any:
     try:
-        with file.open("rb") as stream:
-            value = _ArrayUnpickler(stream, encoding="latin1").load()
-        return value.value() if isinstance(value, _Array | _Matrix) else value
-    except (pickle.UnpicklingError, *READ_ERRORS) as error:
+        return load_inert(file.read_bytes())
+    except READ_ERRORS as error:
         raise UGCLError(f"{file.name} is not a Planetoid file: {error}") from error

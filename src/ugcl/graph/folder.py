@@ -1,6 +1,7 @@
 """A graph as a folder of arrays that are mapped into memory instead of read.
 
-    manifest.json                   format version, sizes, and dtype, shape and SHA-256 of each file
+    manifest.json                   format version, sizes, dtype, shape and SHA-256 of each file and
+                                    of the manifest itself
     indptr.npy, indices.npy         A in CSR, without diagonal, columns ascending in each row
     weights.npy                     its values, where the edges have weights
     features.npy                    X, N x D; or features_indptr, features_indices, features_data
@@ -13,6 +14,8 @@ than memory, `open_folder` maps them.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +39,11 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 IDS = "ids.parquet"
 
-FORMAT, VERSION = "ugcl-graph-folder", 1
+FORMAT, VERSION = "ugcl-graph-folder", 2
+"""Manifests of version 1 have no checksum of their own."""
+
+CHECKSUM = "sha256"
+"""The entry of the manifest with the checksum of all others."""
 
 CHECKED = 2**26
 """Files of up to so many bytes are compared with their checksum whenever they are opened."""
@@ -120,8 +127,14 @@ class FolderWriter:
                 array = _mapped(file)
                 files[file.name] |= {"dtype": array.dtype.str, "shape": list(array.shape)}
         manifest = {"format": FORMAT, "version": VERSION, **about, "files": files}
+        manifest[CHECKSUM] = _checksum(manifest)
         write_json(self.folder / MANIFEST, manifest)
         self.folder.rename(self.path)
+
+
+def _checksum(manifest: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of all other entries of a manifest."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 def check_new_folder(path: Path) -> None:
@@ -183,12 +196,15 @@ def open_folder(path: Path, *, verify: bool = False) -> dict[str, Any]:
         if manifest["format"] != FORMAT:
             raise ValueError(f"its format is {manifest['format']!r}")
         version = manifest["version"]
+        checksum = manifest.pop(CHECKSUM, None)
     except READ_ERRORS as error:
         raise UGCLError(
             f"{path} is not the folder of a graph: pass one that Graph.save_folder wrote"
         ) from error
     check_format(path / MANIFEST, version, VERSION)
     try:
+        if version > 1 and checksum != _checksum(manifest):
+            raise ValueError(f"{MANIFEST} has been altered")
         arrays = {}
         for name, entry in files.items():
             _check_file(path / name, entry, verify=verify)

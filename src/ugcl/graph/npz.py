@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.expansion import open_npz
 from ugcl._utils.files import READ_ERRORS, write_npz
 from ugcl._utils.formats import check_format
 from ugcl.graph.validation import SPLIT_PARTS
@@ -25,6 +26,15 @@ FORMAT, VERSION = "ugcl-graph", 1
 """What the file says that it is, and the version of its format."""
 
 TEXTS = ("notes", "class_names", "feature_names")
+
+
+NAMES = {
+    *("format", "name", "adjacency_indptr", "adjacency_indices", "adjacency_data", "labels", "ids"),
+    *("features", "features_indptr", "features_indices", "features_data", "features_shape"),
+    *(f"split_{part}" for part in SPLIT_PARTS),
+    *TEXTS,
+}
+"""Arrays of the file."""
 
 
 def save_npz(graph: Graph, path: Path, *, compressed: bool) -> None:
@@ -61,12 +71,15 @@ def save_npz(graph: Graph, path: Path, *, compressed: bool) -> None:
 def load_npz(path: Path) -> dict[str, Any]:
     """Read the arguments of `Graph` from a file, without unpickling anything."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        with open_npz(path) as archive:
+            prefix, _, number = str(archive["format"]).rpartition("-")
+            if prefix != FORMAT:
+                raise ValueError(f"it is in the format '{prefix}'")
+            check_format(path, int(number), VERSION)
+            if unknown := set(archive.files) - NAMES:
+                raise ValueError(f"it has an array '{min(unknown)}'")
+            archive.check(archive.files)
             arrays = {name: archive[name] for name in archive.files}
-        prefix, _, number = str(arrays["format"]).rpartition("-")
-        if prefix != FORMAT:
-            raise ValueError(f"it is in the format '{arrays['format']}'")
-        check_format(path, int(number), VERSION)
         return _graph_args(arrays)
     except UGCLError:
         raise

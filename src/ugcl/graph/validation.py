@@ -131,7 +131,12 @@ def checked_ids(ids: npt.ArrayLike | None, num_nodes: int) -> npt.NDArray[Any] |
     if not (isinstance(ids, np.ndarray) and ids.dtype.kind in "iuU"):
         values = list(cast(Iterable[Any], ids))
         integers = all(isinstance(value, int | np.integer) for value in values)
-        ids = np.array(values if integers else [str(value) for value in values])
+        if not integers:
+            values = [str(value) for value in values]
+            _refuse_nul(values)
+        ids = np.array(values)
+    elif ids.dtype.kind == "U":
+        _refuse_nul(ids.tolist())
     if ids.shape != (num_nodes,):
         raise UGCLError(f"there are {num_nodes:,} nodes but {ids.size:,} ids: give one each")
     distinct, counts = np.unique(ids, return_counts=True)
@@ -139,6 +144,13 @@ def checked_ids(ids: npt.ArrayLike | None, num_nodes: int) -> npt.NDArray[Any] |
         repeated = distinct[counts.argmax()]
         raise UGCLError(f"ids must be distinct, but {counts.max()} nodes have the id '{repeated}'")
     return _frozen(ids.copy())
+
+
+def _refuse_nul(texts: list[Any]) -> None:
+    """Refuse ids with NUL characters, which NumPy drops at the end of text."""
+    if "\0" in "".join(texts):
+        shown = repr(next(text for text in texts if "\0" in text))
+        raise UGCLError(f"the id {shown:.60} contains a NUL character: remove it from the ids")
 
 
 def checked_names(what: str, names: Iterable[str] | None, count: int) -> tuple[str, ...] | None:

@@ -11,11 +11,19 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.expansion import checked_array, open_npz
 from ugcl._utils.files import READ_ERRORS
-from ugcl.data.readers.tables import check_file, read_error
+from ugcl.data.readers.tables import check_file, reading
 
 MATRIX = {"format", "shape", "data"}
 """Members that every `.npz` of a SciPy matrix has."""
+
+
+MATRIX_PARTS = {*MATRIX, "indices", "indptr", "row", "col", "coords", "offsets", "_is_array"}
+"""Members that SciPy reads."""
+
+MANY, MAX_EMPTY = 10**6, 100
+"""A matrix of more rows or columns than `MANY` has `MAX_EMPTY` times its entries at most."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ def is_array_file(path: Path) -> bool:
 def is_matrix(path: Path) -> bool:
     """Return whether an `.npz` contains a SciPy matrix."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        with open_npz(path) as archive:
             return set(archive.files) >= MATRIX
     except READ_ERRORS:
         return False
@@ -46,10 +54,10 @@ def read_array(path: Path) -> ArrayFile:
     The array in an `.npz` may have any name; a second one may be called `ids`.
     """
     check_file(path)
-    try:
+    with reading(path.name):
         if path.suffix.lower() == ".npy":
-            return ArrayFile(np.load(path, allow_pickle=False))
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            return ArrayFile(checked_array(np.load(path, allow_pickle=False)))
+        with open_npz(path) as archive:
             names = set(archive.files)
             if not names >= MATRIX:
                 arrays = sorted(names - {"ids"})
@@ -59,9 +67,15 @@ def read_array(path: Path) -> ArrayFile:
                         f"has {len(arrays)}: {', '.join(arrays) or 'none'}"
                     )
                 return ArrayFile(archive[arrays[0]], archive["ids"] if "ids" in names else None)
+            archive.check(names & MATRIX_PARTS)
         with path.open("rb") as stream:
-            return ArrayFile(sp.load_npz(stream))
-    except UGCLError:
-        raise
-    except READ_ERRORS as error:
-        raise read_error(path.name, error) from error
+            return ArrayFile(_checked_matrix(sp.load_npz(stream)))
+
+
+def _checked_matrix(matrix: Any) -> Any:
+    """Refuse a matrix of empty rows or columns, of which any number fits in a file."""
+    if max(matrix.shape) > MAX_EMPTY * (matrix.nnz + 1) + MANY:
+        raise ValueError(f"its shape is {matrix.shape}, but it has {matrix.nnz:,} entries")
+    if matrix.format in ("csr", "csc", "bsr"):
+        matrix.check_format(full_check=True)
+    return matrix

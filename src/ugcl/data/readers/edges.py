@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
-from ugcl._utils.files import READ_ERRORS
 from ugcl.data.readers.arrays import is_array_file, read_array
 from ugcl.data.readers.columns import ENDPOINTS, IDS, INDEX_NAMES, WEIGHTS, Columns
 from ugcl.data.readers.ids import (
@@ -28,6 +26,7 @@ from ugcl.data.readers.ids import (
     unique_ids,
     with_common_type,
 )
+from ugcl.data.readers.limits import check_compressed
 from ugcl.data.readers.nodes import NodeTable, quoted
 from ugcl.data.readers.tables import (
     Table,
@@ -35,7 +34,7 @@ from ugcl.data.readers.tables import (
     count_missing,
     file_extension,
     open_table,
-    read_error,
+    reading,
 )
 from ugcl.graph.convert import is_networkx, is_pyg, networkx_edges, pyg_graph_args
 from ugcl.graph.edges import EdgeList, edge_table
@@ -237,13 +236,12 @@ def _read_network(path: Path) -> Any:
     """Read a GraphML or GML file, gzipped or not, as a NetworkX graph."""
     check_file(path)
     nx = required("networkx", f"reading {path.name}", "interop")
-    try:
+    with reading(path.name, nx.NetworkXException):
+        check_compressed(path)
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             if file_extension(path) == ".gml":
                 return nx.read_gml(stream)
             return nx.read_graphml(stream)
-    except (*READ_ERRORS, ParseError, nx.NetworkXException) as error:
-        raise read_error(path.name, error) from error
 
 
 def _from_networkx(network: Any, columns: Columns, name: str) -> EdgeTable:

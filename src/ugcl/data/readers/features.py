@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import READ_ERRORS
 from ugcl.data.readers.arrays import is_array_file, read_array
 from ugcl.data.readers.columns import LABELS, SPLITS, Columns
 from ugcl.data.readers.ids import as_ids, to_arrow
+from ugcl.data.readers.limits import check_json
 from ugcl.data.readers.nodes import ExpectedFeatures, NodeTable, quoted, read_node_columns
 from ugcl.data.readers.tables import (
     Table,
@@ -26,8 +26,11 @@ from ugcl.data.readers.tables import (
     count_missing,
     file_extension,
     open_table,
-    read_error,
+    reading,
 )
+
+MAX_FEATURES = 2**31 - 1
+"""Feature indices in JSON are below it."""
 
 
 def read_features(
@@ -77,9 +80,10 @@ def _from_matrix(matrix: Any, name: str, ids: pa.ChunkedArray | None) -> NodeTab
 def _from_json(path: Path, num_features: int | None) -> NodeTable:
     """Read a JSON object that maps each id to the list of its binary features."""
     check_file(path)
-    try:
+    with reading(path.name):
+        check_json(path, lines=False)
         with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            lists = json.load(stream)
+            lists = json.load(stream, object_pairs_hook=_distinct)
         if not isinstance(lists, dict) or not lists:
             raise ValueError("it must be an object of id: list of feature indices")
         counts = np.array([len(indices) for indices in lists.values()])
@@ -88,8 +92,8 @@ def _from_json(path: Path, num_features: int | None) -> NodeTable:
             raise ValueError(f"feature indices must be integers, not {flat.dtype}")
         if flat.size and flat.min() < 0:
             raise ValueError(f"feature indices must be at least 0, but one is {flat.min()}")
-    except READ_ERRORS as error:
-        raise read_error(path.name, error) from error
+        if flat.size and flat.max() >= MAX_FEATURES:
+            raise ValueError(f"feature indices must be below 2^31 - 1, but one is {flat.max()}")
     width = max(int(flat.max(initial=0)) + 1, num_features or 0)
     features = sp.csr_array(
         (
@@ -104,6 +108,14 @@ def _from_json(path: Path, num_features: int | None) -> NodeTable:
     ids = as_ids(pa.array(list(lists)).dictionary_encode(), f"the keys of {path.name}")
     note = f"{path.name}: {len(lists):,} rows of {width:,} binary features"
     return NodeTable(path.name, len(lists), ids, features, notes=(note,))
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs of an object as a dictionary; refuse an id that occurs twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an id occurs twice")
+    return found
 
 
 def _from_table(

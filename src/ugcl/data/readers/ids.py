@@ -73,7 +73,16 @@ def as_ids(column: Any, where: str) -> pa.ChunkedArray:
 
 
 def _cast_to_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return column.cast(pa.string()).cast(pa.large_string())
+    return _without_nul(column.cast(pa.string()).cast(pa.large_string()))
+
+
+def _without_nul(texts: Any) -> Any:
+    """Refuse ids with NUL characters, which NumPy drops at the end of text."""
+    found = pc.match_substring(texts, "\0")
+    if pc.any(found).as_py():
+        shown = repr(texts.filter(found)[0].as_py())
+        raise UGCLError(f"the id {shown:.60} contains a NUL character: remove it from the ids")
+    return texts
 
 
 def _all_integers(column: pa.ChunkedArray) -> bool:
@@ -93,7 +102,7 @@ def _parse_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     elif pc.all(pc.match_substring_regex(texts, INTEGER_AS_FLOAT)).as_py():
         values = texts.cast(pa.float64()).cast(pa.int64())
     else:
-        values = texts.cast(pa.large_string())
+        values = _without_nul(texts.cast(pa.large_string()))
     return pa.chunked_array(
         [pa.DictionaryArray.from_arrays(chunk.indices, values) for chunk in column.chunks]
     )

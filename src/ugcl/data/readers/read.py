@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,8 +86,15 @@ def read_graph(
     columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
     if name is None:
         name = Path(edges).name if isinstance(edges, str | Path) else ""
-    try:
+    with _reading_graph():
         return _read(edges, features, labels, ids, columns, expected or ExpectedFeatures(), name)
+
+
+@contextmanager
+def _reading_graph() -> Iterator[None]:
+    """Turn exceptions of libraries for the contents of files into a `UGCLError`."""
+    try:
+        yield
     except UGCLError:
         raise
     except (*READ_ERRORS, pa.ArrowException) as error:
@@ -135,11 +143,12 @@ def read_files(files: GraphFiles, expected: ExpectedFeatures | None = None) -> G
 
 def with_labels(graph: Graph, files: GraphFiles) -> Graph:
     """Return a copy of a graph with the labels and the split of `files.labels`."""
-    table = read_labels(files.labels, files.columns)
-    ids = pa.array(np.arange(graph.num_nodes) if graph.ids is None else graph.ids)
-    nodes = decoded(as_ids(ids, "the graph"))
-    args = _label_args([table], nodes, files.columns, ordered=True)
-    return replace(graph, **args, notes=graph.notes + table.notes)
+    with _reading_graph():
+        table = read_labels(files.labels, files.columns)
+        ids = pa.array(np.arange(graph.num_nodes) if graph.ids is None else graph.ids)
+        nodes = decoded(as_ids(ids, "the graph"))
+        args = _label_args([table], nodes, files.columns, ordered=True)
+        return replace(graph, **args, notes=graph.notes + table.notes)
 
 
 def _align_ids(

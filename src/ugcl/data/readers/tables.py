@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,15 +16,28 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.expansion import check_expansion
 from ugcl._utils.files import READ_ERRORS
 from ugcl._utils.suggest import unknown
 from ugcl.data.readers.columns import IDS, INDEX_NAMES, is_id_name
+from ugcl.data.readers.limits import (
+    CELL,
+    COMPRESSED,
+    check_columns,
+    check_compressed,
+    check_json,
+)
 from ugcl.data.readers.text import SEPARATORS, open_text
 
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
+SMALL = 2**20
+"""Bytes of a table that is read faster without threads."""
+
+MAX_TEXT = 300
+"""Characters of an error of a library."""
+
 EXTENSIONS = (*SEPARATORS, *PARQUET, *JSON_LINES)
-COMPRESSED = (".gz", ".bz2", ".zst")
 
 Load = Callable[[list[str], bool], pa.Table]
 
@@ -68,12 +82,8 @@ class Table:
 
     def read(self, columns: Collection[str], *, text: bool = False) -> pa.Table:
         """Read columns, in this order."""
-        try:
+        with reading(self.name):
             return self.load(list(columns), text).select(list(columns))
-        except UGCLError:
-            raise
-        except READ_ERRORS as error:
-            raise read_error(self.name, error) from error
 
     def is_number(self, column: str) -> bool:
         """Return whether a column holds numbers, booleans, or lists of them."""
@@ -177,8 +187,9 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _checked(table: Table) -> Table:
-    """Raise an error if two columns have the same name."""
+    """Raise an error if there are too many columns, or two have the same name."""
     names = list(table.schema.names)
+    check_columns(table.name, len(names))
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise UGCLError(f"{table.name} has two columns called '{repeated}': rename one of them")
@@ -200,6 +211,22 @@ def check_file(path: Path) -> None:
         raise UGCLError(f"the file {path} {problem}: check the path")
 
 
+@contextmanager
+def reading(name: str, *others: type[Exception]) -> Iterator[None]:
+    """Turn exceptions of libraries for a damaged file into a `UGCLError`.
+
+    Args:
+        name: the file.
+        *others: exceptions besides those of `READ_ERRORS` and PyArrow.
+    """
+    try:
+        yield
+    except UGCLError:
+        raise
+    except (*READ_ERRORS, pa.ArrowException, *others) as error:
+        raise read_error(name, error) from error
+
+
 def read_error(name: str, error: Exception) -> UGCLError:
     """Return the error for a file that is damaged or has the wrong extension."""
     reason = error_text(error)
@@ -208,12 +235,17 @@ def read_error(name: str, error: Exception) -> UGCLError:
         advice = "save it as UTF-8"
     elif "Object arrays" in reason:
         advice = "save it as text or numbers, for example by .astype(str)"
+    elif "straddl" in reason or "field limit" in reason:
+        advice = "check that its lines and cells end, or save long rows as .npy or .npz"
     return UGCLError(f"{name} cannot be read ({reason}): {advice}")
 
 
 def error_text(error: Exception) -> str:
-    """Return the message of an error in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    """Return the message of an error in one line; some contain half a file."""
+    if isinstance(error, MemoryError):
+        return "it needs more memory than there is"
+    text = " ".join(str(error)[:1000].split()) or type(error).__name__
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
 
 
 def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
@@ -225,26 +257,31 @@ def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
             f"{path.name} has no known extension: give a file that ends in {', '.join(EXTENSIONS)} "
             f"(with or without .gz){others}"
         )
-    try:
+    with reading(path.name):
         if kind in PARQUET:
             return _checked(_open_parquet(path))
         if kind in JSON_LINES:
+            check_json(path, lines=True)
             with pa.input_stream(str(path), compression="detect") as stream:
-                table = pa.json.read_json(stream)
-            return Table(path.name, table.schema, lambda columns, text: table)
+                table = pa.json.read_json(stream, pa.json.ReadOptions(use_threads=False))
+            return _checked(Table(path.name, table.schema, lambda columns, text: table))
+        check_compressed(path)
         text = open_text(path, SEPARATORS[kind], named, edges=edges)
         return _checked(Table(path.name, text.schema, text.load, text.notes))
-    except UGCLError:
-        raise
-    except READ_ERRORS as error:
-        raise read_error(path.name, error) from error
 
 
 def _open_parquet(path: Path) -> Table:
-    schema = _plain_schema(pq.read_schema(path))
+    about = pq.read_metadata(path)
+    groups = (about.row_group(i) for i in range(about.num_row_groups))
+    # The number of values of a column would be better; PyArrow aborts if a file states another one.
+    expanded = max(
+        CELL * about.num_rows * about.num_columns, sum(g.total_byte_size for g in groups)
+    )
+    check_expansion(path.name, path.stat().st_size, expanded)
+    schema = _plain_schema(about.schema.to_arrow_schema())
 
     def load(columns: list[str], text: bool) -> pa.Table:
-        return _plain(pq.read_table(path, columns=columns))
+        return _plain(pq.read_table(path, columns=columns, use_threads=expanded > SMALL))
 
     return Table(path.name, schema, load)
 

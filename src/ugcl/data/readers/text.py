@@ -16,6 +16,7 @@ import pyarrow.csv
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data.readers.columns import looks_like_header
+from ugcl.data.readers.limits import MAX_LINE, check_columns
 
 SAMPLE = 2**20
 """Bytes from which names and types of columns are inferred."""
@@ -59,6 +60,7 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
     lines = [line for line in lines[skipped:] if line.strip()]
     if not lines:
         raise UGCLError(f"{path.name} is empty: give a file with at least one row")
+    check_columns(path.name, max(map(lines[0].count, separators)) + 1)
     separator, rows = _split_lines(lines[:LINES], separators)
     first = [cell.strip() for cell in rows[0]]
     header_names = {name for name in named if not name.isdecimal()}
@@ -69,7 +71,10 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
     note = f"{path.name} has no header (it begins with {shown}): columns are named 0, 1, 2, ..."
     parse = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in start)
     read = pyarrow.csv.ReadOptions(
-        skip_rows=skipped + header, column_names=names, block_size=max(2**23, 2 * len(start))
+        use_threads=not complete,
+        skip_rows=skipped + header,
+        column_names=names,
+        block_size=max(2**23, 2 * len(start)),
     )
 
     def parse_csv(stream: Any, convert: pyarrow.csv.ConvertOptions) -> pa.Table:
@@ -100,6 +105,11 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
         start: bytes = stream.read(SAMPLE)
         while start.count(b"\n") < 2 and (more := stream.read(SAMPLE)):
             start += more
+            if len(start) > 2 * MAX_LINE:
+                raise UGCLError(
+                    f"{path.name} has lines of more than {MAX_LINE:,} bytes: check that each row "
+                    "is a line, or save wide tables as .npy or .npz"
+                )
         return start, not stream.read(1)
 
 
