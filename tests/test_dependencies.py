@@ -19,7 +19,7 @@ import make_notice
 
 DECLARED = make_notice.declared()
 LOCKED = make_notice.locked()
-TESTED = [*DECLARED["default"], *DECLARED["dev"]]
+TESTED = sorted([*DECLARED["default"], *DECLARED["dev"]], key=str)
 """What the tests need: `dev` contains the other extras that they use."""
 
 
