@@ -1,6 +1,8 @@
 from .commands import bench_busy as bench_busy
 from .commands import bench_start as bench_start
 from .front import peer_table as peer_table
+from .large import Scale as Scale
+from .large import bench_scale as bench_scale
 from .load import bench_load as bench_load
 from .machine import describe_machine as describe_machine
 from .memory import bench_memory as bench_memory

@@ -49,6 +49,36 @@ def plot_suite(result: dict[str, Any], path: Path) -> None:
         figure.savefig(temporary, dpi=110)
 
 
+def plot_scale(result: dict[str, Any], path: Path) -> None:
+    """Plot the results of `bench_scale` into a file: seconds and gigabytes against nodes."""
+    check_plotting(path)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    times, memory = figure.subplots(1, 2)
+    rows = result["rows"]
+    sizes = [row["nodes"] for row in rows]
+    styles = zip(("convert", "train", "embed"), COLOURS[1::2], "os^", strict=True)
+    for stage, colour, marker in styles:
+        line = {"color": colour, "marker": marker}
+        grown = result["exponents"].get(stage)
+        label = stage if grown is None else f"{stage}: exponent {grown:.2f}"
+        times.plot(sizes, [row[stage]["seconds"] for row in rows], label=label, **line)
+        for field, dashes in (("anonymous_bytes", "-"), ("resident_bytes", ":")):
+            heights = [(row[stage][field] or 0) / 2**30 for row in rows]
+            name = stage if dashes == "-" else f"{stage}, with mapped pages"
+            memory.plot(sizes, heights, linestyle=dashes, label=name, **line)
+    steps = [row["train"]["step_seconds"] for row in rows]
+    times.plot(sizes, steps, label="one training step", color=COLOURS[0], marker="d")
+    times.set(xscale="log", yscale="log", xlabel="nodes", ylabel="seconds")
+    memory.set(xscale="log", yscale="log", xlabel="nodes", ylabel="peak memory, GiB")
+    for axis in (times, memory):
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize="small", frameon=False)
+    with atomic(path) as temporary:
+        figure.savefig(temporary, dpi=150)
+
+
 def _parts(axis: Any, steps: list[dict[str, Any]]) -> None:
     names = [f"{row['graph']}\n{row['preset']}" for row in steps]
     bottom = [0.0] * len(steps)

@@ -97,6 +97,41 @@ def scaling() -> Result:
     return Result(_with_machine(result), lambda: output.print_scaling(result))
 
 
+def _nodes(text: str) -> int:
+    return int(integer(100).convert(text, None, None))
+
+
+@command(
+    "scale",
+    group=bench,
+    examples=(
+        "ugcl bench scale --out scale",
+        "ugcl bench scale --nodes 10000,100000 --out scale --steps 20 --memory 2GB",
+    ),
+)
+@option("--out", required=True, metavar="DIR", help="folder for scale.json and scale.png")
+@option(
+    "--nodes",
+    type=CommaSeparated(_nodes, " of integers from 100"),
+    default="100000,1000000,10000000",
+    metavar="COUNT,...",
+    help="numbers of nodes (default: 100000,1000000,10000000)",
+)
+@option("--degree", type=integer(1), default=20, help="mean degree (default: 20)")
+@option("--features", type=integer(1), default=64, help="number of features (default: 64)")
+@option("--hidden", type=integer(1), default=256, help="width of embeddings (default: 256)")
+@option("--sample", type=integer(1), default=4000, help="nodes of a training step (default: 4000)")
+@option("--steps", type=integer(1), default=100, help="training steps (default: 100)")
+@option("--memory", default="4GB", metavar="SIZE", help="limit to convert and embed (default: 4GB)")
+@option("--temp", metavar="DIR", help="folder of temporary files (default: the system's)")
+@threads
+def scale(out: str, nodes: tuple[int, ...], temp: str | None, **sizes: Any) -> Result:
+    """Measure conversion, training and embedding of graphs from 10^5 to 10^7 nodes."""
+    settings = benchmarks.Scale(**sizes)
+    result = benchmarks.bench_scale(Path(out), nodes, scale=settings, folder=temp)
+    return Result(result, lambda: output.print_scale(result))
+
+
 @command("embed", group=bench, examples=("ugcl bench embed",))
 @threads
 def embed() -> Result:

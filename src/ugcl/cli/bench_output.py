@@ -43,6 +43,35 @@ def print_busy(result: dict[str, Any]) -> None:
     )
 
 
+def print_scale(result: dict[str, Any]) -> None:
+    """Print time and memory of conversion, training and embedding."""
+    print(
+        f"degree {result['degree']}, {result['features']} features, width {result['hidden']}; "
+        f"a copy moves {result['copy_bandwidth'] / 1e9:.1f} GB/s"
+    )
+    print_table(
+        ("nodes", "stage", "seconds", "anonymous, GiB", "with mapped pages, GiB", "read, GiB", ""),
+        (
+            (
+                f"{row['nodes']:,}",
+                stage,
+                f"{row[stage]['seconds']:.1f}",
+                *(
+                    "-" if (value := row[stage][name]) is None else f"{value / 2**30:.2f}"
+                    for name in ("anonymous_bytes", "resident_bytes", "read_bytes")
+                ),
+                note,
+            )
+            for row in result["rows"]
+            for stage, note in (
+                ("convert", f"{row['convert']['per_sort']:.1f} x DuckDB's sort"),
+                ("train", f"{1000 * row['train']['step_seconds']:.0f} ms a step"),
+                ("embed", f"{row['embed']['per_copy']:.1f} x the copy of its bytes"),
+            )
+        ),
+    )
+
+
 def print_walks(result: dict[str, Any]) -> None:
     """Print the times of random walks."""
     print(
