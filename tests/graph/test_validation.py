@@ -68,4 +68,4 @@ def test_ids_with_nul_characters_are_refused(ids: object) -> None:
 
 
 def test_errors_have_one_line_and_no_control_characters() -> None:
-    assert str(UGCLError("the id\n\x1b[1m 'é'")) == r"the id\n\x1b[1m 'é'"
+    assert str(UGCLError("the id\n\x1b[1m 'é'")) == r"the id \x1b[1m 'é'"
