@@ -5,6 +5,7 @@
 # make format     let ruff fix what it can
 # make bench      measure time and memory into results/bench.jsonl; ten minutes on an idle machine
 # make torture    kill, starve and run twice all commands that write; half an hour, needs Linux
+# make mutants    change the formulas one operator at a time; hours, can be stopped and continued
 # make clean      remove .venv/, builds and caches
 # All but clean set up .venv/ first, once.
 
@@ -15,7 +16,7 @@ INSTALLED := .venv/.installed
 # One process per core; tests/conftest.py limits each to one thread.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-fast check bench torture lint wheel format clean
+.PHONY: demo test test-fast check bench torture mutants lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo runs/demo-ugcl
@@ -46,6 +47,9 @@ bench: $(INSTALLED)
 
 torture: $(INSTALLED)
 	$(BIN)/python tools/torture.py --minutes 30
+
+mutants: $(INSTALLED)
+	$(BIN)/python tools/mutate.py $(MUTATE)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests tools examples

@@ -3,8 +3,8 @@
     python tools/mutate.py [scope/power losses ...] [--every 1] [--list]
 
 The tests that mirror a module are collected once. In a fork for each mutant they run against the
-changed function, those marked slow last, up to the first failure; a change outside functions needs
-its own import. Results are kept in build/mutants.jsonl and hold as long as module and tests are the
+changed function, fast ones first, up to the first failure; a change outside functions needs its own
+import. Results are kept in build/mutants.jsonl and hold as long as module and tests are the
 same, so a run can be stopped and continued. `--every K` runs a sample, one mutant in K.
 tests/mutants.toml lists survivors with the reason why no test fails, which are not run; all others
 are printed, and the exit code is 1 if there are any. Needs fork.
@@ -38,7 +38,8 @@ import hypothesis
 
 ROOT = Path(__file__).parents[1]
 SOURCE, BUILD = ROOT / "src" / "ugcl", ROOT / "build"
-ACCEPTED, RESULTS = ROOT / "tests/mutants.toml", BUILD / "mutants.jsonl"
+ACCEPTED, RESULTS = ROOT / "tests" / "mutants.toml", BUILD / "mutants.jsonl"
+SECONDS = BUILD / "mutants-seconds.json"
 PACKAGES = ("scope", "losses", "evaluation")
 LIBRARIES = (
     *("hypothesis.strategies", "pytest", "click", "pyarrow.parquet", "safetensors.torch"),
@@ -180,6 +181,8 @@ def _edits(node: ast.AST, above: list[ast.AST]) -> Iterator[Edit]:
                 continue
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
                 continue  # a docstring
+            if isinstance(child, ast.keyword) and child.arg == "strict":
+                continue  # of zip, which says what must hold
             called = ast.unparse(child.value) if isinstance(child, ast.Expr) else ""
             if called.startswith(("logger.", "warnings.")):
                 continue
@@ -294,25 +297,31 @@ class Session:
         hypothesis.settings.load_profile("mutants")
         for name in ("ugcl.evaluation.control_scores", "ugcl.methods.from_file"):
             importlib.import_module(name)  # by fixtures
-        session.items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
         if self.module is not None:
             session.testsfailed = self._run(session, None)
         elif code := in_fork(lambda: self._run(session, None), 3600):
             session.testsfailed = code
         else:
+            seconds = json.loads(SECONDS.read_text("utf-8"))
+            session.items.sort(key=lambda item: seconds[item.nodeid])
             for mutant in self.some:
                 code = in_fork(lambda mutant=mutant: self._run(session, mutant), self.seconds)
                 record(mutant, code)
         return True
 
     def _run(self, session: Any, mutant: Mutant | None) -> int:
-        """Run the tests, the slow ones last, up to the first failure."""
+        """Run the tests up to the first failure; without a mutant store how long they take."""
         if mutant is not None:
             mutant.replace_function()
+        seconds = {}
         for item, following in itertools.zip_longest(session.items, session.items[1:]):
+            start = time.process_time()
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            seconds[item.nodeid] = time.process_time() - start
             if session.testsfailed:
                 return 1
+        if mutant is None:
+            SECONDS.write_text(json.dumps(seconds), "utf-8")
         return 0
 
 

@@ -13,6 +13,8 @@ import reference
 from ugcl import Graph, UGCLError
 from ugcl.scope import (
     ComponentSubspace,
+    Power,
+    WholeGraph,
     component,
     distance_to_component_subspace,
     mean,
@@ -160,6 +162,27 @@ def test_component_and_mean_agree_where_all_degrees_are_equal() -> None:
     np.testing.assert_allclose(result, expected, atol=1e-12)
 
 
+def test_each_graph_of_a_batch_has_its_own_mean() -> None:
+    """Pieces of 1, 2 and 3 rows, not in order, three times wider than there are pieces."""
+    pieces = [2, 0, 1, 2, 1, 2]
+    hidden = torch.randn(6, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    found = WholeGraph().on(identity(6), torch.tensor(pieces))(hidden)
+    for row, piece in zip(found, pieces, strict=True):
+        own = [hidden[i] for i, other in enumerate(pieces) if other == piece]
+        torch.testing.assert_close(row, sum(own) / len(own))
+    everything = WholeGraph().on(identity(6))(hidden)
+    torch.testing.assert_close(everything, hidden.mean(dim=0).expand(6, 9))
+
+
+def test_the_power_of_a_scope_of_no_steps_is_the_node_itself() -> None:
+    hidden = torch.randn(3, 2)
+    assert Power(0).on(identity(3))(hidden) is hidden
+
+
+def identity(size: int) -> SparseMatrix:
+    return SparseMatrix.from_scipy(sp.csr_array(np.eye(size)), dtype=torch.float64)
+
+
 def test_component_weighs_by_the_square_roots_of_the_degrees() -> None:
     """A weighted path: sqrt(d_i) sum_j sqrt(d_j) h_j / sum_j d_j, as the docstring says."""
     path = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0.0]])
@@ -210,11 +233,12 @@ def test_the_power_reaches_the_ball_of_n_hops(seed: int, n: int) -> None:
         assert set(reach[node].nonzero().flatten().tolist()) == ball(graph, node, n)
 
 
-def test_an_adjacency_without_self_loops_is_refused() -> None:
-    pair = sp.csr_array(np.array([[0, 1], [1, 0.0]]))
-    adjacency = SparseMatrix.from_scipy(normalised_adjacency(pair, 0), symmetric=True)
+@pytest.mark.parametrize("loops", [[0, 0, 0], [0, 0, 1], [1, 0, 1]])
+def test_an_adjacency_without_self_loops_is_refused(loops: list[int]) -> None:
+    path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]) + np.diag(loops))
+    adjacency = SparseMatrix.from_scipy(normalised_adjacency(path, 0), symmetric=True)
     with pytest.raises(UGCLError, match=r"bipartite component do not converge.*self_loops above 0"):
-        component(adjacency, torch.ones(2, 1))
+        component(adjacency, torch.ones(3, 1))
 
 
 def test_an_adjacency_that_is_not_normalised_by_its_own_sums_is_refused() -> None:
