@@ -61,9 +61,7 @@ def test_every_mutant_is_a_module_of_its_own() -> None:
 
 
 def test_all_justified_survivors_are_still_mutants() -> None:
-    every = {
-        str(mutant) for module in mutate.modules([]) for mutant in mutate.mutants_of(module)
-    }
+    every = {str(mutant) for module in mutate.modules([]) for mutant in mutate.mutants_of(module)}
     assert mutate.accepted() <= every
 
 

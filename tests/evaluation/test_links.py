@@ -76,26 +76,78 @@ def test_the_better_similarity_is_taken() -> None:
     assert best_similarity(rows, positive[:1], np.array([[0, 2], [2, 3]]))[1] == "dot"
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_weights_are_a_ridge_fit_around_equal_weights(kind: type) -> None:
-    """Against scikit-learn's ridge regression of what equal weights leave."""
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((40, 5)).round(2)
-    positive, negative = rng.integers(40, size=(2, 120, 2))
-    _, found = fit_weights(kind(rows), positive, negative, "dot")
-    products = np.array([rows[i] * rows[j] for i, j in [*positive, *negative]])
-    edges = np.repeat([1.0, 0.0], 120)
+def ridge_weights(products: np.ndarray, edges: np.ndarray, penalty: float) -> np.ndarray:
+    """Equal weights and scikit-learn's ridge regression of what they leave."""
     total = products.sum(axis=1, keepdims=True)
     equal = LinearRegression().fit(total, edges)
     gram = np.square(products - products.mean(axis=0)).sum()
     rest = edges - equal.predict(total)
-    expected = [
-        equal.coef_[0] + Ridge(alpha=penalty * gram).fit(products, rest).coef_
+    return equal.coef_[0] + Ridge(alpha=penalty * gram).fit(products, rest).coef_
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_weights_are_a_ridge_fit_around_equal_weights(
+    kind: type, similarity: Similarity, seed: int
+) -> None:
+    """With the penalty that is best on pairs outside one half, and the reverse."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((40, 5)).round(2)
+    positive, negative = rng.integers(40, size=(2, 121, 2))
+    rows[positive[::7]] += 1
+    area, found = fit_weights(kind(rows), positive, negative, similarity)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True) if similarity == "cosine" else 1
+    unit = rows / lengths
+    products = np.array([unit[i] * unit[j] for i, j in [*positive, *negative]])
+    edges = np.repeat([1.0, 0.0], 121)
+    areas = [
+        np.mean(
+            [
+                roc_auc_score(
+                    edges[1 - half :: 2],
+                    products[1 - half :: 2]
+                    @ ridge_weights(products[half::2], edges[half::2], penalty),
+                )
+                for half in (0, 1)
+            ]
+        )
         for penalty in PENALTIES
     ]
+    assert area == pytest.approx(100 * max(areas))
+    best = [p for p, each in zip(PENALTIES, areas, strict=True) if each > max(areas) - 1e-9]
+    expected = [ridge_weights(products, edges, penalty) for penalty in best]
     assert min(np.abs(found - weights).max() for weights in expected) < 1e-9
-    weighted = pair_scores(kind(rows), positive, "dot", found)
-    np.testing.assert_allclose(weighted, products[:120] @ found, atol=1e-12)
+    weighted = pair_scores(kind(rows), positive, similarity, found)
+    np.testing.assert_allclose(weighted, products[:121] @ found, atol=1e-12)
+
+
+def test_weights_are_fitted_from_a_hundred_edges_on() -> None:
+    rng = np.random.default_rng(0)
+    rows, pairs = rng.standard_normal((30, 4)), rng.integers(30, size=(2, 100, 2))
+    assert np.isfinite(fit_weights(rows, *pairs, "dot")[0])
+    area, weights = fit_weights(rows, *pairs[:, :99], "dot")
+    assert area == -np.inf
+    assert (weights == 1).all()
+    np.testing.assert_allclose(
+        pair_scores(rows, pairs[0], "dot", weights), pair_scores(rows, pairs[0], "dot")
+    )
+
+
+def test_no_more_pairs_are_fitted_than_the_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.evaluation.similarity.MAX_FITTED", 110)
+    rng = np.random.default_rng(0)
+    rows, pairs = rng.standard_normal((30, 4)), rng.integers(30, size=(2, 150, 2))
+    found, expected = (fit_weights(rows, *some, "dot") for some in (pairs, pairs[:, :110]))
+    assert found[0] == expected[0]
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_columns_that_are_all_zero_have_no_weights() -> None:
+    pairs = np.random.default_rng(0).integers(30, size=(2, 100, 2))
+    area, weights = fit_weights(np.zeros((30, 4)), *pairs, "dot")
+    assert area == 50
+    assert not weights.any()
 
 
 def test_weights_find_the_columns_that_say_something() -> None:
