@@ -3,14 +3,14 @@
     python tools/mutate.py [scope/power losses ...] [--every 1] [--list]
 
 The tests that mirror a module are collected once. In a fork for each mutant they run against the
-changed function, fast ones first, up to the first failure; a change outside functions needs its own
-import. Results are kept in build/mutants.jsonl and hold as long as module and tests are the
-same, so a run can be stopped and continued. `--every K` runs a sample, one mutant in K.
-tests/mutants.toml lists survivors with the reason why no test fails, which are not run; all others
-are printed, and the exit code is 1 if there are any. Needs fork.
+changed function, fast ones first, up to the first failure. Constants of modules are not changed:
+they are chosen, and a test would repeat them. Results are kept in build/mutants.jsonl and hold as
+long as module and tests are the same, so a run can be stopped and continued. `--every K` runs a
+sample, one mutant in K. tests/mutants.toml lists survivors with the reason why no test fails, which
+are not run; all others are printed, and the exit code is 1 if there are any. Needs fork.
 
-(mutmut 3 leaves out constants of modules and functions with two decorators, such as `backward` of
-autograd functions; cosmic-ray changes the files in place and starts a process for each mutant.)
+(mutmut 3 leaves out functions with two decorators, such as `backward` of autograd functions;
+cosmic-ray changes the files in place and starts a process for each mutant.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import argparse
 import ast
 import hashlib
 import importlib
-import importlib.machinery
 import inspect
 import itertools
 import json
@@ -81,15 +80,13 @@ class Mutant:
     """A change such as "lazy: (a + b) * 0.5 -> (a - b) * 0.5" of a module such as "scope/power".
 
     Attributes:
-        owner: the changed function or class, with those around it, or "module".
-        in_function: whether it can be replaced after its import.
+        owner: the changed function, with what is around it.
     """
 
     module: str
     owner: str
     change: str
     source: str
-    in_function: bool
 
     def __str__(self) -> str:
         return f"{self.module} {self.owner}: {self.change}"
@@ -143,19 +140,20 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
     """Yield the mutants of a module; equal changes in a function are numbered."""
     tree, seen = ast.parse(source), Counter[str]()
     for path, context, holder, key, new in _edits(tree, []):
+        if not any(isinstance(node, ast.FunctionDef) for node in path):
+            continue
         before = ast.unparse(context)
         old = _put(holder, key, new)
         after = ast.unparse(new if old is context else context)
         text = ast.unparse(tree)
         _put(holder, key, old)
         owners = [node for node in path if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-        owner = ".".join(node.name for node in owners) or "module"
+        owner = ".".join(node.name for node in owners)
         change = f"{before} -> {after}"
         seen[owner + change] += 1
         if before != after:
             number = f" ({seen[owner + change]})" if seen[owner + change] > 1 else ""
-            inside = any(isinstance(node, ast.FunctionDef) for node in owners)
-            yield Mutant(module, owner, change + number, text, inside)
+            yield Mutant(module, owner, change + number, text)
 
 
 def _put(holder: Any, key: Any, new: Any) -> Any:
@@ -267,27 +265,24 @@ def in_fork(function: Callable[[], int], limit: float) -> int | None:
 
 
 class Session:
-    """Pytest plugin: collect the tests once, and run them in a fork for each mutant.
+    """Pytest plugin: collect the tests of a module once, and run them in a fork for each mutant.
 
     Args:
-        mutants: mutants of functions.
+        some: mutants of one module.
         seconds: the limit of each.
-        module: a module that is imported as this mutant, instead; its tests run once.
     """
 
-    def __init__(self, some: list[Mutant], seconds: float, module: Mutant | None = None) -> None:
-        self.some, self.seconds, self.module = some, seconds, module
+    def __init__(self, some: list[Mutant], seconds: float) -> None:
+        self.some, self.seconds = some, seconds
 
     def __call__(self) -> int:
         """Run the tests that mirror the module."""
-        if self.module is not None:
-            _import_as(self.module)
         log = os.open(BUILD / "mutants.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1)
         os.dup2(log, 2)
         options = ["-W", "ignore::pytest.PytestAssertRewriteWarning", "-qs", "--tb=native"]
         options += [f"-pno:{name}" for name in ("cacheprovider", "xdist", "cov", "faulthandler")]
-        files = tests_of((self.module or self.some[0]).module)
+        files = tests_of(self.some[0].module)
         return int(importlib.import_module("pytest").main([*files, *options], plugins=[self]))
 
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -297,9 +292,7 @@ class Session:
         hypothesis.settings.load_profile("mutants")
         for name in ("ugcl.evaluation.control_scores", "ugcl.methods.from_file"):
             importlib.import_module(name)  # by fixtures
-        if self.module is not None:
-            session.testsfailed = self._run(session, None)
-        elif code := in_fork(lambda: self._run(session, None), 3600):
+        if code := in_fork(lambda: self._run(session, None), 3600):
             session.testsfailed = code
         else:
             seconds = json.loads(SECONDS.read_text("utf-8"))
@@ -323,19 +316,6 @@ class Session:
         if mutant is None:
             SECONDS.write_text(json.dumps(seconds), "utf-8")
         return 0
-
-
-def _import_as(mutant: Mutant) -> None:
-    """Import the mutant where its module is imported."""
-    loader = importlib.machinery.SourceFileLoader
-    read = loader.get_code
-
-    def get_code(self: importlib.machinery.SourceFileLoader, fullname: str) -> Any:
-        if fullname != mutant.name:
-            return read(self, fullname)
-        return compile(mutant.source, fullname, "exec", dont_inherit=True)
-
-    loader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
 def record(mutant: Mutant, code: int | None) -> None:
@@ -378,13 +358,8 @@ def run_module(some: list[Mutant], seconds: float) -> Counter[str]:
         and known.get(mutant.key, {}).get("result") not in ("killed", "timed out")
         and known.get(mutant.key, {}).get("tests") != mutant.tests
     ]
-    if todo:
-        inside = [mutant for mutant in todo if mutant.in_function]
-        if in_fork(Session(inside or todo[:1], seconds), float("inf")) != 0:
-            sys.exit(f"the tests of {todo[0].module} fail: see {BUILD / 'mutants.log'}")
-        for mutant in todo:
-            if not mutant.in_function:
-                record(mutant, in_fork(Session([], seconds, mutant), seconds))
+    if todo and in_fork(Session(todo, seconds), float("inf")) != 0:
+        sys.exit(f"the tests of {todo[0].module} fail: see {BUILD / 'mutants.log'}")
     known, counts = results(), Counter[str]()
     for mutant in some:
         result = "justified" if str(mutant) in justified else known[mutant.key]["result"]
