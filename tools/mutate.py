@@ -30,6 +30,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ def _function(names: Mapping[str, Any], owner: str) -> Any:
     for part in owner.split("."):
         value = names[part]
         if not isinstance(value, type):
-            return inspect.unwrap(value.fget if isinstance(value, property) else value)
+            return inspect.unwrap(getattr(value, "fget", value))
         names = vars(value)
     raise TypeError(owner)
 
@@ -292,14 +293,13 @@ class Session:
         hypothesis.settings.load_profile("mutants")
         for name in ("ugcl.evaluation.control_scores", "ugcl.methods.from_file"):
             importlib.import_module(name)  # by fixtures
-        if code := in_fork(lambda: self._run(session, None), 3600):
+        if code := in_fork(partial(self._run, session, None), 3600):
             session.testsfailed = code
         else:
             seconds = json.loads(SECONDS.read_text("utf-8"))
             session.items.sort(key=lambda item: seconds[item.nodeid])
             for mutant in self.some:
-                code = in_fork(lambda mutant=mutant: self._run(session, mutant), self.seconds)
-                record(mutant, code)
+                record(mutant, in_fork(partial(self._run, session, mutant), self.seconds))
         return True
 
     def _run(self, session: Any, mutant: Mutant | None) -> int:

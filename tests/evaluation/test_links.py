@@ -165,6 +165,37 @@ def test_weights_find_the_columns_that_say_something() -> None:
     assert few[0] == -np.inf
 
 
+def test_the_error_of_a_difference_is_that_of_delong() -> None:
+    """Pair by pair, with more edges than negative pairs and ties."""
+    rng = np.random.default_rng(0)
+    draws = [(rng.integers(0, 9, 40) + 1.0, rng.integers(0, 9, 15) + 0.0) for _ in range(2)]
+    parts: list[list[float]] = [[], []]
+    for axis in (1, 0):
+        wins = [
+            np.array([[(e > o) + 0.5 * (e == o) for o in negative] for e in positive])
+            for positive, negative in draws
+        ]
+        parts[1 - axis] = (wins[0] - wins[1]).mean(axis=axis).tolist()
+    variance = sum(np.var(part, ddof=1) / len(part) for part in parts)
+    one, other = (LinkScore.of(*draw, {}) for draw in draws)
+    gain = one.gain_over(other)
+    assert gain.mean == pytest.approx(one.auc - other.auc)
+    assert gain.mean == pytest.approx(100 * np.mean(parts[0]))
+    assert gain.error_nodes == pytest.approx(100 * np.sqrt(variance))
+    half = norm.ppf(0.975) * gain.error_nodes
+    assert (gain.low, gain.high) == pytest.approx((gain.mean - half, gain.mean + half))
+
+
+def test_a_score_is_written_to_four_decimals() -> None:
+    score = LinkScore(100 / 3, 200 / 3, {10: 50 / 7, 50: 60 / 7}, {"k": 2}, np.ones(1), np.ones(1))
+    assert score.to_json() == {
+        "auc": 33.3333,
+        "average_precision": 66.6667,
+        "hits": {"10": 7.1429, "50": 8.5714},
+        "chosen": {"k": 2},
+    }
+
+
 def test_the_interval_of_a_difference_holds_the_truth_as_often_as_it_says() -> None:
     """DeLong's interval on many draws of two correlated scores whose areas are known."""
     rng, held = np.random.default_rng(0), 0
