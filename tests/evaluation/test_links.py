@@ -11,11 +11,12 @@ from scipy.stats import norm
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import roc_auc_score
 
+from conftest import make_graph
 from small_runs import small_run
 from ugcl import UGCLError
 from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
-from ugcl.evaluation.controls import FEATURE_CONTROLS
-from ugcl.evaluation.links import LinkScore
+from ugcl.evaluation.controls import FEATURE_CONTROLS, FeatureControls
+from ugcl.evaluation.links import LinkScore, _feature_controls, _LinkSplit
 from ugcl.evaluation.similarity import (
     BLOCK,
     PENALTIES,
@@ -184,6 +185,22 @@ def test_the_error_of_a_difference_is_that_of_delong() -> None:
     assert gain.error_nodes == pytest.approx(100 * np.sqrt(variance))
     half = norm.ppf(0.975) * gain.error_nodes
     assert (gain.low, gain.high) == pytest.approx((gain.mean - half, gain.mean + half))
+
+
+def test_controls_have_the_settings_that_are_best_on_validation_pairs() -> None:
+    graph = make_graph(90, classes=2)
+    edges = np.argwhere(sp.triu(graph.adjacency).toarray())
+    pairs = _LinkSplit.of(graph, np.random.default_rng(0).permutation(edges)[:60], 3)
+    assert [len(part) for part in (*pairs.validation, *pairs.test)] == [15, 15, 45, 45]
+    areas: dict[str, dict[str, float]] = {}
+    for candidate, rows in FeatureControls(graph).candidates():
+        area = best_similarity(rows, *pairs.validation)[0]
+        areas.setdefault(candidate.control, {})[str(candidate.to_json())] = area
+    found = _feature_controls(graph, pairs)
+    assert set(found) == set(FEATURE_CONTROLS) == {*areas, "structure"}
+    for control, by_settings in areas.items():
+        chosen = {k: found[control].chosen[k] for k in ("scaling", "k")}
+        assert by_settings[str(chosen)] == max(by_settings.values()) > min(by_settings.values())
 
 
 def test_a_score_is_written_to_four_decimals() -> None:

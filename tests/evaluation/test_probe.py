@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ugcl.evaluation import linear_probe
 from ugcl.evaluation.probe import (
+    INVERSE_REGULARISATION,
     TrainingSpan,
     predicted_score,
     row_scalings,
@@ -123,6 +126,32 @@ def test_the_honest_probe_is_a_grid_search(seed: int) -> None:
     score = linear_probe(embeddings, labels, split)
     assert (score.accuracy, score.validation, score.chosen) == slow_probe(embeddings, labels, split)
     assert score.accuracy == 100 * score.correct.mean()
+
+
+def test_the_path_of_C_ends_after_four_values_in_a_row_below_the_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    embeddings, labels, split = problem(60, seed=4)
+    accuracies: list[list[float]] = []
+
+    class Recorded(LogisticRegression):
+        def score(self, inputs: np.ndarray, targets: np.ndarray) -> float:
+            accuracies[-1].append(super().score(inputs, targets))
+            return accuracies[-1][-1]
+
+    def scalings(*_: object) -> Iterator[bool]:
+        for row_normalised in (False, True):
+            accuracies.append([])
+            yield row_normalised
+
+    monkeypatch.setattr("ugcl.evaluation.probe.LogisticRegression", Recorded)
+    monkeypatch.setattr("ugcl.evaluation.probe.row_scalings", scalings)
+    linear_probe(embeddings, labels, split)
+    assert len(accuracies) == 2
+    for path in accuracies:
+        falls = [all(x < max(path[:i]) for x in path[i : i + 4]) for i in range(1, len(path) - 3)]
+        assert falls.index(True) == len(path) - 5
+        assert 5 <= len(path) < len(INVERSE_REGULARISATION)
 
 
 @pytest.mark.parametrize("width", [6, 300])
