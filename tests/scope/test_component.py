@@ -13,8 +13,6 @@ import reference
 from ugcl import Graph, UGCLError
 from ugcl.scope import (
     ComponentSubspace,
-    Power,
-    WholeGraph,
     component,
     distance_to_component_subspace,
     mean,
@@ -160,27 +158,6 @@ def test_component_and_mean_agree_where_all_degrees_are_equal() -> None:
     np.testing.assert_allclose(mean(hidden), expected)
     result = component(held(reference.normalised_adjacency(cycle)), hidden)
     np.testing.assert_allclose(result, expected, atol=1e-12)
-
-
-def test_each_graph_of_a_batch_has_its_own_mean() -> None:
-    """Pieces of 1, 2 and 3 rows, not in order, three times wider than there are pieces."""
-    pieces = [2, 0, 1, 2, 1, 2]
-    hidden = torch.randn(6, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    found = WholeGraph().on(identity(6), torch.tensor(pieces))(hidden)
-    for row, piece in zip(found, pieces, strict=True):
-        own = [hidden[i] for i, other in enumerate(pieces) if other == piece]
-        torch.testing.assert_close(row, sum(own) / len(own))
-    everything = WholeGraph().on(identity(6))(hidden)
-    torch.testing.assert_close(everything, hidden.mean(dim=0).expand(6, 9))
-
-
-def test_the_power_of_a_scope_of_no_steps_is_the_node_itself() -> None:
-    hidden = torch.randn(3, 2)
-    assert Power(0).on(identity(3))(hidden) is hidden
-
-
-def identity(size: int) -> SparseMatrix:
-    return SparseMatrix.from_scipy(sp.csr_array(np.eye(size)), dtype=torch.float64)
 
 
 def test_component_weighs_by_the_square_roots_of_the_degrees() -> None:
