@@ -224,6 +224,24 @@ def test_all_scopes_are_measured_in_one_pass(monkeypatch: pytest.MonkeyPatch) ->
     assert len(products) == 8
 
 
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_all_eigenvalues_are_computed_of_small_graphs_only(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A matrix of all pairs of nodes is made up to the limit, here 6 nodes."""
+    shapes: list[tuple[int, int]] = []
+    eigenvalues = np.linalg.eigvalsh
+
+    def record(matrix: np.ndarray) -> np.ndarray:
+        shapes.append(matrix.shape)
+        return eigenvalues(matrix)
+
+    monkeypatch.setattr("ugcl.scope.spectrum.MAX_DENSE_NODES", 6)
+    monkeypatch.setattr(np.linalg, "eigvalsh", record)
+    second_eigenvalue(held(complete_bipartite(size)))
+    assert shapes == ([(2 * size, 2 * size)] if 2 * size <= 6 else [])
+
+
 def test_no_scopes_no_decays() -> None:
     assert measured_decay(held(complete_bipartite(2)), torch.eye(4, dtype=torch.float64), []) == ()
 
