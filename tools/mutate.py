@@ -49,12 +49,13 @@ LIBRARIES = (
 """What a mutant finds already imported."""
 
 MIRRORS = {
+    "scope/component": ("tests/scope/test_component.py", "tests/scope/test_scopes.py"),
     "evaluation/comparison": ("tests/evaluation/test_classification.py",),
     "evaluation/control_scores": ("tests/evaluation/test_classification.py",),
     "evaluation/harnesses": ("tests/evaluation/test_protocols.py",),
     "evaluation/similarity": ("tests/evaluation/test_links.py",),
 }
-"""Tests of modules that no file mirrors."""
+"""Tests of modules that no file mirrors, or not alone."""
 
 WIDTH = 72
 """Columns of the context that a change is shown in."""
