@@ -257,15 +257,21 @@ def test_a_scope_below_zero_is_refused() -> None:
         measured_decay(held(complete_bipartite(2)), torch.eye(4, dtype=torch.float64), [3, -2])
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_representations_that_are_in_the_subspace_are_refused(dtype: torch.dtype) -> None:
+def test_representations_that_are_in_the_subspace_are_refused(
+    dtype: torch.dtype, scale: float
+) -> None:
+    """All others are not, whatever their size."""
     matrix = normalised_adjacency(sp.csr_array(random_graph(5, largest=60)))
     adjacency = SparseMatrix.from_scipy(matrix, symmetric=True, dtype=dtype)
     hidden = torch.from_numpy(np.random.default_rng(0).normal(size=(adjacency.shape[0], 3))).to(
         dtype
     )
     with pytest.raises(UGCLError, match="no distance to decay"):
-        measured_decay(adjacency, component(adjacency, hidden), [1])
+        measured_decay(adjacency, scale * component(adjacency, hidden), [1])
+    (decay,) = measured_decay(adjacency, scale * hidden, [1])
+    assert 0 < decay.measured <= decay.bound
 
 
 @pytest.mark.parametrize(
