@@ -10,6 +10,7 @@
 # make test-oldest  run the fast tests with the oldest versions that pyproject.toml allows
 # make torture    kill, starve and run twice all commands that write; half an hour, needs Linux
 # make fuzz       mutate files of all formats that are read; ten minutes, needs Linux, not part of check
+# make mutants    change the formulas one operator at a time; hours, can be stopped and continued
 # make clean      remove .venv/, builds and caches
 # All but clean set up .venv/ first, once.
 
@@ -29,7 +30,7 @@ OLDEST_PYTHON ?= python3.11
 # One process per core; tests/conftest.py limits each to one thread.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-fast test-oldest check bench torture fuzz lock notice audit lint wheel format clean
+.PHONY: demo test test-fast test-oldest check bench torture fuzz mutants lock notice audit lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo runs/demo-ugcl
@@ -92,6 +93,9 @@ test-oldest: $(TOOLS)/.installed
 fuzz: $(INSTALLED)
 	-$(PIP) install --no-build-isolation --editable ".[fuzz]"
 	$(BIN)/python tools/fuzz.py --minutes 10
+
+mutants: $(INSTALLED)
+	$(BIN)/python tools/mutate.py $(MUTATE)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check src tests tools examples

@@ -11,11 +11,12 @@ from scipy.stats import norm
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import roc_auc_score
 
+from conftest import make_graph
 from small_runs import small_run, write_manifest
 from ugcl import UGCLError
 from ugcl.evaluation import evaluate_clusters, evaluate_links, evaluate_run
-from ugcl.evaluation.controls import FEATURE_CONTROLS
-from ugcl.evaluation.links import LinkScore
+from ugcl.evaluation.controls import FEATURE_CONTROLS, FeatureControls
+from ugcl.evaluation.links import LinkScore, _feature_controls, _LinkSplit
 from ugcl.evaluation.similarity import (
     BLOCK,
     PENALTIES,
@@ -76,26 +77,78 @@ def test_the_better_similarity_is_taken() -> None:
     assert best_similarity(rows, positive[:1], np.array([[0, 2], [2, 3]]))[1] == "dot"
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_weights_are_a_ridge_fit_around_equal_weights(kind: type) -> None:
-    """Against scikit-learn's ridge regression of what equal weights leave."""
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((40, 5)).round(2)
-    positive, negative = rng.integers(40, size=(2, 120, 2))
-    _, found = fit_weights(kind(rows), positive, negative, "dot")
-    products = np.array([rows[i] * rows[j] for i, j in [*positive, *negative]])
-    edges = np.repeat([1.0, 0.0], 120)
+def ridge_weights(products: np.ndarray, edges: np.ndarray, penalty: float) -> np.ndarray:
+    """Equal weights and scikit-learn's ridge regression of what they leave."""
     total = products.sum(axis=1, keepdims=True)
     equal = LinearRegression().fit(total, edges)
     gram = np.square(products - products.mean(axis=0)).sum()
     rest = edges - equal.predict(total)
-    expected = [
-        equal.coef_[0] + Ridge(alpha=penalty * gram).fit(products, rest).coef_
+    return equal.coef_[0] + Ridge(alpha=penalty * gram).fit(products, rest).coef_
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_weights_are_a_ridge_fit_around_equal_weights(
+    kind: type, similarity: Similarity, seed: int
+) -> None:
+    """With the penalty that is best on pairs outside one half, and the reverse."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((40, 5)).round(2)
+    positive, negative = rng.integers(40, size=(2, 121, 2))
+    rows[positive[::7]] += 1
+    area, found = fit_weights(kind(rows), positive, negative, similarity)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True) if similarity == "cosine" else 1
+    unit = rows / lengths
+    products = np.array([unit[i] * unit[j] for i, j in [*positive, *negative]])
+    edges = np.repeat([1.0, 0.0], 121)
+    areas = [
+        np.mean(
+            [
+                roc_auc_score(
+                    edges[1 - half :: 2],
+                    products[1 - half :: 2]
+                    @ ridge_weights(products[half::2], edges[half::2], penalty),
+                )
+                for half in (0, 1)
+            ]
+        )
         for penalty in PENALTIES
     ]
+    assert area == pytest.approx(100 * max(areas))
+    best = [p for p, each in zip(PENALTIES, areas, strict=True) if each > max(areas) - 1e-9]
+    expected = [ridge_weights(products, edges, penalty) for penalty in best]
     assert min(np.abs(found - weights).max() for weights in expected) < 1e-9
-    weighted = pair_scores(kind(rows), positive, "dot", found)
-    np.testing.assert_allclose(weighted, products[:120] @ found, atol=1e-12)
+    weighted = pair_scores(kind(rows), positive, similarity, found)
+    np.testing.assert_allclose(weighted, products[:121] @ found, atol=1e-12)
+
+
+def test_weights_are_fitted_from_a_hundred_edges_on() -> None:
+    rng = np.random.default_rng(0)
+    rows, pairs = rng.standard_normal((30, 4)), rng.integers(30, size=(2, 100, 2))
+    assert np.isfinite(fit_weights(rows, *pairs, "dot")[0])
+    area, weights = fit_weights(rows, *pairs[:, :99], "dot")
+    assert area == -np.inf
+    assert (weights == 1).all()
+    np.testing.assert_allclose(
+        pair_scores(rows, pairs[0], "dot", weights), pair_scores(rows, pairs[0], "dot")
+    )
+
+
+def test_no_more_pairs_are_fitted_than_the_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.evaluation.similarity.MAX_FITTED", 110)
+    rng = np.random.default_rng(0)
+    rows, pairs = rng.standard_normal((30, 4)), rng.integers(30, size=(2, 150, 2))
+    found, expected = (fit_weights(rows, *some, "dot") for some in (pairs, pairs[:, :110]))
+    assert found[0] == expected[0]
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_columns_that_are_all_zero_have_no_weights() -> None:
+    pairs = np.random.default_rng(0).integers(30, size=(2, 100, 2))
+    area, weights = fit_weights(np.zeros((30, 4)), *pairs, "dot")
+    assert area == 50
+    assert not weights.any()
 
 
 def test_weights_find_the_columns_that_say_something() -> None:
@@ -111,6 +164,53 @@ def test_weights_find_the_columns_that_say_something() -> None:
     assert weights[:4].min() > 5 * np.abs(weights[4:]).max()
     few = fit_weights(rows, positive[:99], negative[:99], similarity)
     assert few[0] == -np.inf
+
+
+def test_the_error_of_a_difference_is_that_of_delong() -> None:
+    """Pair by pair, with more edges than negative pairs and ties."""
+    rng = np.random.default_rng(0)
+    draws = [(rng.integers(0, 9, 40) + 1.0, rng.integers(0, 9, 15) + 0.0) for _ in range(2)]
+    parts: list[list[float]] = [[], []]
+    for axis in (1, 0):
+        wins = [
+            np.array([[(e > o) + 0.5 * (e == o) for o in negative] for e in positive])
+            for positive, negative in draws
+        ]
+        parts[1 - axis] = (wins[0] - wins[1]).mean(axis=axis).tolist()
+    variance = sum(np.var(part, ddof=1) / len(part) for part in parts)
+    one, other = (LinkScore.of(*draw, {}) for draw in draws)
+    gain = one.gain_over(other)
+    assert gain.mean == pytest.approx(one.auc - other.auc)
+    assert gain.mean == pytest.approx(100 * np.mean(parts[0]))
+    assert gain.error_nodes == pytest.approx(100 * np.sqrt(variance))
+    half = norm.ppf(0.975) * gain.error_nodes
+    assert (gain.low, gain.high) == pytest.approx((gain.mean - half, gain.mean + half))
+
+
+def test_controls_have_the_settings_that_are_best_on_validation_pairs() -> None:
+    graph = make_graph(90, classes=2)
+    edges = np.argwhere(sp.triu(graph.adjacency).toarray())
+    pairs = _LinkSplit.of(graph, np.random.default_rng(0).permutation(edges)[:60], 3)
+    assert [len(part) for part in (*pairs.validation, *pairs.test)] == [15, 15, 45, 45]
+    areas: dict[str, dict[str, float]] = {}
+    for candidate, rows in FeatureControls(graph).candidates():
+        area = best_similarity(rows, *pairs.validation)[0]
+        areas.setdefault(candidate.control, {})[str(candidate.to_json())] = area
+    found = _feature_controls(graph, pairs)
+    assert set(found) == set(FEATURE_CONTROLS) == {*areas, "structure"}
+    for control, by_settings in areas.items():
+        chosen = {k: found[control].chosen[k] for k in ("scaling", "k")}
+        assert by_settings[str(chosen)] == max(by_settings.values()) > min(by_settings.values())
+
+
+def test_a_score_is_written_to_four_decimals() -> None:
+    score = LinkScore(100 / 3, 200 / 3, {10: 50 / 7, 50: 60 / 7}, {"k": 2}, np.ones(1), np.ones(1))
+    assert score.to_json() == {
+        "auc": 33.3333,
+        "average_precision": 66.6667,
+        "hits": {"10": 7.1429, "50": 8.5714},
+        "chosen": {"k": 2},
+    }
 
 
 def test_the_interval_of_a_difference_holds_the_truth_as_often_as_it_says() -> None:

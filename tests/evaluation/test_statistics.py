@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from ugcl import UGCLError
 from ugcl.evaluation import Outcomes
-from ugcl.evaluation.statistics import half_width
+from ugcl.evaluation.statistics import Estimate, half_width, standard_error
 
 
 def outcomes(
@@ -133,3 +134,51 @@ def test_intervals_hold_what_they_promise() -> None:
         naive += abs(estimate.mean - answer) <= 2.09 * estimate.error_splits
     assert covered / worlds >= 0.92
     assert naive / worlds < 0.75
+
+
+@given(seed=st.integers(0, 1000), sizes=st.tuples(st.integers(2, 9), st.integers(2, 9)))
+def test_the_degrees_of_freedom_are_those_of_welchs_test(seed: int, sizes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(seed)
+    one, two = (rng.normal(scale=1 + size, size=size) for size in sizes)
+    interval = stats.ttest_ind(one, two, equal_var=False).confidence_interval(0.95)
+    found = half_width([(standard_error(each), each.size - 1) for each in (one, two)])
+    assert found == pytest.approx((interval.high - interval.low) / 2)
+
+
+def test_a_part_without_degrees_of_freedom_counts_as_one() -> None:
+    assert (
+        half_width([(2.0, 0)]) == half_width([(2.0, 1)]) == pytest.approx(2 * stats.t.ppf(0.975, 1))
+    )
+
+
+def test_the_interval_of_one_split_is_students() -> None:
+    correct = np.arange(12)[None] % 4 != 0
+    estimate = Outcomes(np.ones_like(correct), correct).accuracy()
+    expected = stats.t.interval(0.95, 11, 75, stats.sem(100.0 * correct[0]))
+    assert (estimate.low, estimate.high) == pytest.approx(expected)
+
+
+def test_the_interval_of_many_splits_counts_splits_and_nodes() -> None:
+    found = outcomes(np.random.default_rng(0), 3, 8, share=1.1).accuracy()
+    expected = half_width([(found.error_splits, 2), (found.error_nodes, 7)])
+    assert found.error_splits > 0
+    assert (found.high - found.mean, found.mean - found.low) == pytest.approx((expected, expected))
+    assert found.mean == pytest.approx(sum(found.by_split) / 3)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "clear"),
+    [(0.1, 1, True), (-1, -0.1, True), (-1, 1, False), (0, 1, False), (-1, 0, False)],
+)
+def test_a_gain_is_clear_if_its_interval_leaves_out_zero(
+    low: float, high: float, clear: bool
+) -> None:
+    assert Estimate((low + high) / 2, low, high, 0, 0, ()).clear is clear
+
+
+@given(numbers=st.lists(st.floats(-100, 100), min_size=8, max_size=8))
+def test_an_estimate_is_written_to_four_decimals(numbers: list[float]) -> None:
+    written = Estimate(*numbers[:5], tuple(numbers[5:])).to_json()
+    flat = [written["mean"], *written["ci95"], written["error_splits"], written["error_nodes"]]
+    for number, value in zip(numbers, [*flat, *written["by_split"]], strict=True):
+        assert value == float(f"{number:.4f}")

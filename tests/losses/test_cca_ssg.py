@@ -242,3 +242,23 @@ def test_a_constant_column_is_recognised_in_float32(size: int, value: float) -> 
 def test_a_small_column_is_standardised() -> None:
     rows = 1e-9 * torch.randn(20, 1, generator=torch.Generator().manual_seed(0))
     assert CCASSGLoss(1.0).project(rows).std().item() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("size", [20, 5000])
+@pytest.mark.parametrize(("deviation", "expected"), [(3e-5, 1), (3e-6, 0)])
+def test_which_columns_are_constant_does_not_depend_on_the_number_of_rows(
+    size: int, deviation: float, expected: float
+) -> None:
+    """Only on the deviation relative to the size, the line at 1e-5."""
+    noise = torch.randn(size, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    rows = 7 * (1 + deviation * noise)
+    standardised = CCASSGLoss(1.0).project(rows)
+    assert standardised.std().item() == pytest.approx(expected)
+    torch.testing.assert_close(standardised, cca_ssg.plain_standardise(rows), rtol=0, atol=1e-6)
+
+
+def test_the_gradient_of_the_projection_is_right_for_any_loss() -> None:
+    """This one's gradient has columns of mean 0, unlike these weights."""
+    rows, weights = random_rows(2, 6, 3)
+    weights = weights.detach() + 2
+    assert torch.autograd.gradcheck(lambda x: (weights * CCASSGLoss(1).project(x)).sum(), rows)

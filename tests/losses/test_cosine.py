@@ -79,6 +79,42 @@ def test_a_loss_that_needs_no_gradient_has_none() -> None:
     assert cosine_contrast(patch.detach(), context.detach()) == cosine_contrast(patch, context)
 
 
+@pytest.mark.parametrize("needs_grad", [True, False])
+@pytest.mark.parametrize(("size", "strip", "width"), [(4, 4, 4), (9, 2, 4), (9, 2, 1), (9, 3, 20)])
+def test_similarities_are_computed_twice_only_where_they_do_not_fit(
+    size: int, strip: int, width: int, needs_grad: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Into the S x D numbers that are kept for the gradient."""
+    computed: list[int] = []
+    exponentials = cosine._exponentials
+
+    def record(*args: object) -> torch.Tensor:
+        found = exponentials(*args)
+        computed.append(found.numel())
+        return found
+
+    monkeypatch.setattr(cosine, "STRIP", strip)
+    monkeypatch.setattr(cosine, "_exponentials", record)
+    patch, context = random_rows(2, size, width)
+    cosine_contrast(patch.requires_grad_(needs_grad), context.detach())
+    count = -(-size // strip)
+    assert len(computed) >= count
+    once, again = computed[:count], computed[count:]
+    starts = range(0, size, strip)
+    assert once == [(size - start) * min(strip, size - start) for start in starts]
+    if needs_grad:
+        kept = sum(once) - sum(again)
+        assert kept <= size * width
+        assert all(strip > size * width - kept for strip in again)
+    else:
+        assert not again
+
+
+def test_the_temperature_of_the_paper_is_1() -> None:
+    patch, context = random_rows(2, 6, 3)
+    assert cosine_contrast(patch, context) == cosine_contrast(patch, context, 1.0)
+
+
 def test_all_rows_as_sampled_negatives_are_all_negatives() -> None:
     patch, context = random_rows(2, 20, 4)
     torch.testing.assert_close(

@@ -104,6 +104,16 @@ def test_as_many_negatives_as_other_nodes_are_all_negatives(count: int) -> None:
     assert some.item() == every.item()
 
 
+@pytest.mark.parametrize("setting", ["negatives", "non_edges"])
+@pytest.mark.parametrize(("count", "sampled"), [(7, True), (8, False), (20, False)])
+def test_nothing_is_sampled_from_all_other_nodes(setting: str, count: int, sampled: bool) -> None:
+    patch, context = random_rows(2, 9, 3)
+    batch = batch_of((patch, context), edges=edges_of(adjacency(9, 0.3, 0)))
+    before = batch.rng.bit_generator.state
+    gmi_loss(0.5, **{"negatives": "all", "non_edges": "all", setting: count})(batch)
+    assert (batch.rng.bit_generator.state != before) is sampled
+
+
 @given(size=st.integers(2, 12), width=st.integers(1, 5), fraction=FRACTIONS, seed=SEEDS)
 def test_the_edge_term_is_the_weighted_cross_entropy_of_the_authors_code(
     size: int, width: int, fraction: float, seed: int

@@ -152,6 +152,7 @@ def test_the_decoder_equals_that_of_pytorch_geometric() -> None:
     for sigmoid in (True, False):
         expected = plain.decode(z, edges, sigmoid=sigmoid)
         torch.testing.assert_close(ours.decode((z, z), edges, sigmoid=sigmoid), expected)
+    torch.testing.assert_close(ours.decode((z, z), edges), plain.decode(z, edges))
 
 
 @pytest.mark.parametrize("name", ["gae", "vgae"])

@@ -32,3 +32,15 @@ def test_without_self_loops_an_isolated_node_has_no_context() -> None:
     adjacency = sp.csr_array(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0.0]]))
     result = normalised_adjacency(adjacency, 0).toarray()
     np.testing.assert_allclose(result, adjacency.toarray())
+
+
+def test_a_stored_zero_is_no_edge() -> None:
+    stored = sp.csr_array((np.array([1.0, 1.0, 0.0]), [1, 0, 2], [0, 1, 2, 3]), shape=(3, 3))
+    result = normalised_adjacency(stored, 0).toarray()
+    np.testing.assert_array_equal(result, [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def test_by_default_self_loops_weigh_as_much_as_an_edge() -> None:
+    """The paper's c = 1; the two nodes of an edge are then the same."""
+    adjacency = sp.csr_array(np.array([[0, 1], [1, 0.0]]))
+    np.testing.assert_allclose(normalised_adjacency(adjacency).toarray(), 0.5)

@@ -210,11 +210,12 @@ def test_the_power_reaches_the_ball_of_n_hops(seed: int, n: int) -> None:
         assert set(reach[node].nonzero().flatten().tolist()) == ball(graph, node, n)
 
 
-def test_an_adjacency_without_self_loops_is_refused() -> None:
-    pair = sp.csr_array(np.array([[0, 1], [1, 0.0]]))
-    adjacency = SparseMatrix.from_scipy(normalised_adjacency(pair, 0), symmetric=True)
+@pytest.mark.parametrize("loops", [[0, 0, 0], [0, 0, 1], [1, 0, 1]])
+def test_an_adjacency_without_self_loops_is_refused(loops: list[int]) -> None:
+    path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]) + np.diag(loops))
+    adjacency = SparseMatrix.from_scipy(normalised_adjacency(path, 0), symmetric=True)
     with pytest.raises(UGCLError, match=r"bipartite component do not converge.*self_loops above 0"):
-        component(adjacency, torch.ones(2, 1))
+        component(adjacency, torch.ones(3, 1))
 
 
 def test_an_adjacency_that_is_not_normalised_by_its_own_sums_is_refused() -> None:

@@ -106,6 +106,7 @@ def test_coefficients_are_those_of_the_series(teleport: float, time: float) -> N
     logs = [k * math.log(time) - time - math.lgamma(k + 1) for k in range(len(found))]
     np.testing.assert_allclose(found, np.exp(logs), rtol=1e-9)
     assert found.sum() == pytest.approx(1, abs=2e-9)
+    assert 1 - math.fsum(found[:-1]) > 0.99e-9  # no more terms than needed
 
 
 @given(seed=SEEDS, self_loops=LOOPS, kind=KINDS)

@@ -67,3 +67,11 @@ def test_contextual_view_has_gradients() -> None:
     matrix = SparseMatrix.from_scipy(sp.csr_array(dense), symmetric=True, dtype=torch.float64)
     hidden = torch.randn(9, 2, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda h: power(matrix, h, 3), (hidden,))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_a_context_may_be_changed_in_place(n: int) -> None:
+    matrix = SparseMatrix.from_scipy(sp.csr_array(np.eye(3)), dtype=torch.float64)
+    hidden = torch.ones(3, 2, dtype=torch.float64)
+    power(matrix, hidden, n).zero_()
+    assert (hidden == 1).all()

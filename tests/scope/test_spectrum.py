@@ -224,6 +224,24 @@ def test_all_scopes_are_measured_in_one_pass(monkeypatch: pytest.MonkeyPatch) ->
     assert len(products) == 8
 
 
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_all_eigenvalues_are_computed_of_small_graphs_only(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A matrix of all pairs of nodes is made up to the limit, here 6 nodes."""
+    shapes: list[tuple[int, int]] = []
+    eigenvalues = np.linalg.eigvalsh
+
+    def record(matrix: np.ndarray) -> np.ndarray:
+        shapes.append(matrix.shape)
+        return eigenvalues(matrix)
+
+    monkeypatch.setattr("ugcl.scope.spectrum.MAX_DENSE_NODES", 6)
+    monkeypatch.setattr(np.linalg, "eigvalsh", record)
+    second_eigenvalue(held(complete_bipartite(size)))
+    assert shapes == ([(2 * size, 2 * size)] if 2 * size <= 6 else [])
+
+
 def test_no_scopes_no_decays() -> None:
     assert measured_decay(held(complete_bipartite(2)), torch.eye(4, dtype=torch.float64), []) == ()
 
@@ -239,15 +257,21 @@ def test_a_scope_below_zero_is_refused() -> None:
         measured_decay(held(complete_bipartite(2)), torch.eye(4, dtype=torch.float64), [3, -2])
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_representations_that_are_in_the_subspace_are_refused(dtype: torch.dtype) -> None:
+def test_representations_that_are_in_the_subspace_are_refused(
+    dtype: torch.dtype, scale: float
+) -> None:
+    """All others are not, whatever their size."""
     matrix = normalised_adjacency(sp.csr_array(random_graph(5, largest=60)))
     adjacency = SparseMatrix.from_scipy(matrix, symmetric=True, dtype=dtype)
     hidden = torch.from_numpy(np.random.default_rng(0).normal(size=(adjacency.shape[0], 3))).to(
         dtype
     )
     with pytest.raises(UGCLError, match="no distance to decay"):
-        measured_decay(adjacency, component(adjacency, hidden), [1])
+        measured_decay(adjacency, scale * component(adjacency, hidden), [1])
+    (decay,) = measured_decay(adjacency, scale * hidden, [1])
+    assert 0 < decay.measured <= decay.bound
 
 
 @pytest.mark.parametrize(
