@@ -50,7 +50,10 @@ LIBRARIES = (
 
 MIRRORS = {
     "scope/component": ("tests/scope/test_component.py", "tests/scope/test_scopes.py"),
-    "evaluation/comparison": ("tests/evaluation/test_classification.py",),
+    "evaluation/comparison": (
+        "tests/evaluation/test_links.py",
+        "tests/evaluation/test_classification.py",
+    ),
     "evaluation/control_scores": ("tests/evaluation/test_classification.py",),
     "evaluation/harnesses": ("tests/evaluation/test_protocols.py",),
     "evaluation/similarity": ("tests/evaluation/test_links.py",),
