@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from ugcl.data.readers.ids import (
 )
 from ugcl.data.readers.labels import encode_labels, read_ids, read_labels, split_rows
 from ugcl.data.readers.nodes import ExpectedFeatures, NodeTable
+from ugcl.data.readers.paths import name_of
 from ugcl.data.readers.structural import steps_of, structural_features
 from ugcl.data.readers.tables import error_text
 from ugcl.graph import Graph
@@ -55,8 +55,9 @@ def read_graph(
 ) -> Graph:
     """Read a graph from files, data frames, arrays or graphs of other libraries.
 
-    A table may be a file (CSV, TSV or other text, Parquet or JSON lines, compressed or not) or a
-    data frame (pandas, polars or any with Arrow's C interface). Ids are integers or text. Nodes are
+    A table may be a file (CSV, TSV or other text, Parquet or JSON lines, compressed or not),
+    several files with the same columns (a folder, a glob such as `days/*.csv`, or a list) or a data
+    frame (pandas, polars or any with Arrow's C interface). Ids are integers or text. Nodes are
     in the order of the features, else sorted by id. The graph's `notes` describe what was read and
     changed.
 
@@ -84,7 +85,7 @@ def read_graph(
     """
     columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
     if name is None:
-        name = Path(edges).name if isinstance(edges, str | Path) else ""
+        name = name_of(edges)
     try:
         return _read(edges, features, labels, ids, columns, expected or ExpectedFeatures(), name)
     except UGCLError:
