@@ -29,6 +29,7 @@ from ugcl._utils.columns import from_column, to_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS, atomic, sha256, write_json
 from ugcl._utils.formats import check_format
+from ugcl._utils.locks import LOCK
 from ugcl.graph.validation import SPLIT_PARTS, checked_names, frozen_csr, num_classes
 
 if TYPE_CHECKING:
@@ -132,13 +133,14 @@ class FolderWriter:
         """
         files = {}
         shutil.rmtree(self.folder / WORK, ignore_errors=True)
-        for file in sorted(self.folder.iterdir()):
+        for file in sorted(set(self.folder.iterdir()) - {self.folder / LOCK}):
             files[file.name] = {"bytes": file.stat().st_size, "sha256": sha256(file)}
             if file.suffix == ".npy":
                 array = mapped(file)
                 files[file.name] |= {"dtype": array.dtype.str, "shape": list(array.shape)}
         manifest = {"format": FORMAT, "version": VERSION, **about, "files": files}
         write_json(self.folder / MANIFEST, manifest)
+        (self.folder / LOCK).unlink(missing_ok=True)
         self.folder.rename(self.path)
 
 

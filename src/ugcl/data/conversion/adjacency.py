@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from ugcl.data.conversion.numbering import column
 from ugcl.data.conversion.edges import Pairs
 from ugcl.data.conversion.stages import Progress
 from ugcl.graph.edges import MergeCounts, float32_weights, merged_weights
-from ugcl.graph.folder import WORK, FolderWriter, index_dtype, mapped
+from ugcl.graph.folder import FolderWriter, index_dtype, mapped
 
 Ints = npt.NDArray[np.int64]
 
@@ -26,7 +28,7 @@ PIECE = 2**20
 
 def write_adjacency(
     db: Database, writer: FolderWriter, pairs: Pairs, num_nodes: int, *, weighted: bool,
-    directed: bool, progress: Progress, total: int
+    directed: bool, progress: Progress, total: int, work: Path
 ) -> dict[str, Any]:
     """Write `indptr`, `indices` and `weights`, and return the notes of what was changed.
 
@@ -44,14 +46,13 @@ def write_adjacency(
         directed: whether (u, v) and (v, u) are distinct edges.
         progress: called with the number of sorted keys.
         total: number of edges.
+        work: folder of temporary files.
     """
     counts = MergeCounts(summed=weighted)
     schema = WEIGHTED if weighted else UNWEIGHTED
     feed = Feed(schema, _keys(pairs, num_nodes, counts, schema, progress, total))
     query = f"SELECT {', '.join(schema.names)} FROM keys ORDER BY k{', r' if weighted else ''}"
-    file = writer.folder / WORK / "indptr.npy"
-    file.parent.mkdir(exist_ok=True)
-    indptr = np.lib.format.open_memmap(file, "w+", np.int64, (num_nodes + 1,))
+    indptr = np.lib.format.open_memmap(work / "indptr.npy", "w+", np.int64, (num_nodes + 1,))
     index = np.int32 if num_nodes < 2**31 else np.int64
     with feed.errors(), writer.stream("indices", index) as indices:
         sorted_keys = db.batches(query, {"keys": feed.reader})
@@ -75,7 +76,7 @@ def write_adjacency(
         for start in range(0, indptr.size, PIECE):
             stream.append(indptr[start : start + PIECE])
     if dtype != index:
-        _widen(writer, dtype)
+        _widen(writer, work, dtype)
     return {"nnz": nnz, "notes": counts.notes(directed=directed)}
 
 
@@ -179,11 +180,10 @@ def _merged(
     return pairs, float32_weights(merged)
 
 
-def _widen(writer: FolderWriter, dtype: npt.DTypeLike) -> None:
+def _widen(writer: FolderWriter, work: Path, dtype: npt.DTypeLike) -> None:
     """Rewrite the column indices in a wider type, which SciPy wants to be that of `indptr`."""
-    file = writer.folder / "indices.npy"
-    narrow = file.rename(writer.folder / WORK / "indices.npy")
-    values = mapped(narrow)
+    narrow = shutil.move(writer.folder / "indices.npy", work / "indices.npy")
+    values = mapped(Path(narrow))
     with writer.stream("indices", dtype) as stream:
         for start in range(0, values.size, PIECE):
             stream.append(values[start : start + PIECE])

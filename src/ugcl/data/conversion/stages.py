@@ -57,3 +57,7 @@ class Stages:
             self.done[name] = json.loads(json.dumps(compute()))
             write_json(self.file, {"inputs": self.inputs, "done": self.done})
         return self.done[name]
+
+    def remove(self) -> None:
+        """Remove the files of the stages."""
+        shutil.rmtree(self.folder, ignore_errors=True)

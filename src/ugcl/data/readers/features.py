@@ -52,16 +52,17 @@ def read_features(
         if is_array_file(path):
             file = read_array(path)
             ids = None if file.ids is None else as_ids(to_arrow(file.ids), f"ids in {path.name}")
-            return _from_matrix(file.array, path.name, ids)
+            return from_matrix(file.array, path.name, ids)
         if file_extension(path) == ".json":
             return _from_json(path, expected.num_features)
     elif sp.issparse(source) or isinstance(source, np.ndarray | list | tuple):
-        return _from_matrix(source, "the features", None)
+        return from_matrix(source, "the features", None)
     table = open_table(source, "features", named=columns.node_columns)
     return _from_table(table, columns, expected, labelled=labelled)
 
 
-def _from_matrix(matrix: Any, name: str, ids: pa.ChunkedArray | None) -> NodeTable:
+def from_matrix(matrix: Any, name: str, ids: pa.ChunkedArray | None) -> NodeTable:
+    """Return a matrix, dense or sparse, as a table of nodes."""
     try:
         matrix = matrix if sp.issparse(matrix) else np.asarray(matrix)
     except ValueError as error:
