@@ -124,7 +124,9 @@ class _Stages:
             else:
                 self.task = self.bar.add_task(stage, total=total, rows="")
         if self.bar is not None and self.task is not None:
-            self.bar.update(self.task, completed=done, total=total, rows=f"{done:,}" if done else "")
+            self.bar.update(
+                self.task, completed=done, total=total, rows=f"{done:,}" if done else ""
+            )
         elif done and now - self.printed >= INTERVAL:
             self.printed = now
             share = f", {min(100 * done / total, 99):.0f} %" if total else ""

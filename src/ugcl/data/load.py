@@ -33,7 +33,8 @@ def load_graph(
     Args:
         name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; the folder
             of a graph, whose arrays are mapped into memory; a file of edges, or several as a folder
-            or a glob, as `read_graph` accepts them; or `GraphFiles`, whose edges may be any of these if only labels are added.
+            or a glob, as `read_graph` accepts them; or `GraphFiles`, whose edges may be any of
+            these if only labels are added.
         data_root: folder of raw data sets in the layouts of PyTorch Geometric and OGB; by default
             the environment variable UGCL_DATA, else the user's cache. Missing files are
             downloaded. A data set that is shipped with the package is read from a data root only if

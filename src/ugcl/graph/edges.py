@@ -94,11 +94,10 @@ def simple_adjacency(edges: EdgeList, num_nodes: int) -> tuple[CSRMatrix, tuple[
         The adjacency matrix (N x N, float32, canonical CSR) and one sentence for each change.
     """
     rows, columns = _endpoints(edges.sources, edges.targets, num_nodes)
-    weighted = edges.weights is not None
-    counts = MergeCounts(summed=weighted)
+    counts = MergeCounts(summed=edges.weights is not None)
     loops = rows == columns
     counts.loops = int(loops.sum())
-    if not weighted:
+    if edges.weights is None:
         if counts.loops:
             rows, columns = rows[~loops], columns[~loops]
         adjacency = _unweighted(rows, columns, num_nodes, counts)
@@ -211,7 +210,7 @@ def _weighted(
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     pairs, which = np.unique(low * num_nodes + high, return_inverse=True)
     forward, backward = (
-        np.bincount(which[order], weights=values[order], minlength=pairs.size)
+        np.bincount(which[order], weights=values[order], minlength=pairs.size).astype(np.float64)
         for order in (rows < columns, rows > columns)
     )
     merged, same = merged_weights(forward, backward, directed=directed)

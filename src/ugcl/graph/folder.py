@@ -143,6 +143,11 @@ class FolderWriter:
         (self.folder / LOCK).unlink(missing_ok=True)
         self.folder.rename(self.path)
 
+    def finish_tables(self) -> None:
+        """Give the folder its name without a manifest, where it holds tables instead of arrays."""
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        self.folder.rename(self.path)
+
 
 class ArrayStream:
     """Writes an `.npy` file whose number of rows is known in the end only; a context manager."""
@@ -295,6 +300,7 @@ def _ids(path: Path, num_nodes: int) -> npt.NDArray[Any]:
 
 
 def mapped_csr(parts: Sequence[npt.NDArray[Any]], shape: tuple[int, int]) -> Any:
+    """Return the CSR matrix of mapped values, column indices and row pointers."""
     return frozen_csr(sp.csr_array(tuple(parts), shape=shape, copy=False))
 
 

@@ -14,8 +14,8 @@ import tomli_w
 from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.formats import FormatError, check_format
-from ugcl.data.readers.paths import absolute
 from ugcl.data import DATASETS, GraphFiles, hold_out_edges, load_graph, split_of
+from ugcl.data.readers.paths import absolute
 from ugcl.data.splits import Split
 from ugcl.graph import Graph
 from ugcl.methods import Method, Settings, get_method, method_file

@@ -13,7 +13,9 @@ from ugcl.data import GraphFiles
 from ugcl.data.readers.paths import absolute, joined, matching_files
 from ugcl.data.readers.tables import open_table
 
-EDGES = pd.DataFrame({"source": [1, 2, 3, 4, 1], "target": [2, 3, 4, 1, 3], "weight": [1, 2, 3, 4, 5.0]})
+EDGES = pd.DataFrame(
+    {"source": [1, 2, 3, 4, 1], "target": [2, 3, 4, 1, 3], "weight": [1, 2, 3, 4, 5.0]}
+)
 
 
 def same(one: Graph, other: Graph) -> bool:
@@ -49,7 +51,9 @@ def test_several_files_are_one_table(days: Path) -> None:
             assert same(load_graph(GraphFiles(edges=str(source))), whole)
     graph = read_graph(days / "days")
     assert graph.name == "days"
-    assert graph.notes[0] == "days (3 files): 5 edges from 'source' to 'target', weights from 'weight'"
+    assert (
+        graph.notes[0] == "days (3 files): 5 edges from 'source' to 'target', weights from 'weight'"
+    )
 
 
 def test_features_and_labels_may_be_several_files(days: Path) -> None:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ugcl.data.conversion.database import Database, Feed
-from ugcl.data.conversion.numbering import column
 from ugcl.data.conversion.edges import Pairs
+from ugcl.data.conversion.numbering import column
 from ugcl.data.conversion.stages import Progress
 from ugcl.graph.edges import MergeCounts, float32_weights, merged_weights
 from ugcl.graph.folder import FolderWriter, index_dtype, mapped
@@ -27,8 +27,16 @@ PIECE = 2**20
 
 
 def write_adjacency(
-    db: Database, writer: FolderWriter, pairs: Pairs, num_nodes: int, *, weighted: bool,
-    directed: bool, progress: Progress, total: int, work: Path
+    db: Database,
+    writer: FolderWriter,
+    pairs: Pairs,
+    num_nodes: int,
+    *,
+    weighted: bool,
+    directed: bool,
+    progress: Progress,
+    total: int,
+    work: Path,
 ) -> dict[str, Any]:
     """Write `indptr`, `indices` and `weights`, and return the notes of what was changed.
 
@@ -81,7 +89,11 @@ def write_adjacency(
 
 
 def _keys(
-    pairs: Pairs, num_nodes: int, counts: MergeCounts, schema: pa.Schema, progress: Progress,
+    pairs: Pairs,
+    num_nodes: int,
+    counts: MergeCounts,
+    schema: pa.Schema,
+    progress: Progress,
     total: int,
 ) -> Iterator[pa.RecordBatch]:
     done = 0
@@ -150,7 +162,9 @@ def _summed(
         if keys.size == 0:
             continue
         pairs = np.concatenate([pair, pair, keys >> 1])
-        mirrored = np.concatenate([np.zeros(pair.size, bool), np.ones(pair.size, bool), keys & 1 > 0])
+        mirrored = np.concatenate(
+            [np.zeros(pair.size, bool), np.ones(pair.size, bool), keys & 1 > 0]
+        )
         values = np.concatenate([sums[0], sums[1], values])
         steps = np.diff(pairs, prepend=-1)
         _check_sorted(steps)
@@ -169,7 +183,11 @@ def _summed(
 
 
 def _merged(
-    pairs: Ints, sums: npt.NDArray[np.float64], num_nodes: int, counts: MergeCounts, *,
+    pairs: Ints,
+    sums: npt.NDArray[np.float64],
+    num_nodes: int,
+    counts: MergeCounts,
+    *,
     directed: bool,
 ) -> tuple[Ints, npt.NDArray[np.float32]]:
     """Return the weights of the entries, the same for (u, v) and (v, u), and count by (u, v)."""

@@ -22,7 +22,10 @@ MIN_MEMORY = 600 * 10**6
 """The libraries and the batches of rows need about half of it."""
 
 OVERHEAD = 450 * 10**6
-"""Memory of the libraries, of batches of rows and of what DuckDB does not count."""
+"""Memory of the libraries and of batches of rows."""
+
+SHARE = 0.7
+"""Part of the rest that DuckDB's limit may be; it does not count all that it allocates."""
 
 PER_NODE = 16
 """Bytes of arrays with an element for each node."""
@@ -67,7 +70,7 @@ def for_database(memory: int, num_nodes: int = 0) -> int:
             f"`memory` is {size(memory)}, which is too little for {num_nodes:,} nodes: raise it "
             f"to {size(OVERHEAD + PER_NODE * num_nodes + 10**9)}"
         )
-    return int(0.8 * left)
+    return int(SHARE * left)
 
 
 def estimated_rows(files: Iterable[Path]) -> int:

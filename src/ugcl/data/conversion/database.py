@@ -107,7 +107,9 @@ class Database:
             text = str(error).splitlines()[0]
             if FULL[0] in str(error):
                 raise OSError(errno.ENOSPC, "No space left on device") from error
-            raise UGCLError(f"the conversion failed ({text}): check the files and `temp`") from error
+            raise UGCLError(
+                f"the conversion failed ({text}): check the files and `temp`"
+            ) from error
 
 
 class Feed:

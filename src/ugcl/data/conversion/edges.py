@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,12 @@ from ugcl.data.readers.tables import Table, count_missing
 EDGES = "edges"
 """The table of edges: ids s and t, and where there are weights, w and the row r."""
 
-BAD = (("NaN or infinite", lambda values: ~np.isfinite(values)), ("negative", lambda v: v < 0))
+Test = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.bool_]]
+
+BAD: tuple[tuple[str, Test], ...] = (
+    ("NaN or infinite", lambda values: ~np.isfinite(values)),
+    ("negative", lambda v: v < 0),
+)
 
 
 @dataclass
@@ -52,6 +57,12 @@ class EdgeFacts:
     high: int
     first: tuple[Any, Any]
     bad: list[tuple[int, int, float]]
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Self:
+        """Return the facts that a stage has stored."""
+        pairs = {name: tuple(stored[name]) for name in ("used", "text", "first")}
+        return cls(**{**stored, **pairs})
 
     @property
     def weighted(self) -> bool:
@@ -131,7 +142,9 @@ class _Weights:
             column = batch[self.name]
             self.missing += count_missing(pa.chunked_array([column]))
             values = column.to_numpy(zero_copy_only=False)
-            parts.append(np.asarray(pc.fill_null(column, 0) if column.null_count else values, float))
+            parts.append(
+                np.asarray(pc.fill_null(column, 0) if column.null_count else values, float)
+            )
             size += len(column)
         values = np.concatenate(parts)
         values, self.left = values[:count], values[count:]
@@ -184,7 +197,9 @@ def notes_of(
         first, second = (str(end).replace("'", "''") for end in facts.first)
         ends = f"({s} IN ('{first}', '{second}'))"
         ends += f", ({t} IN ('{first}', '{second}'))"
-        counts = f"SELECT coalesce(sum(a::INT + b::INT), 0) FROM (SELECT {ends} FROM {EDGES}) x(a, b)"
+        counts = (
+            f"SELECT coalesce(sum(a::INT + b::INT), 0) FROM (SELECT {ends} FROM {EDGES}) x(a, b)"
+        )
         same = 2 if first == second else 1  # each of two equal names counts the same cells
         if same * int(db.rows(counts)[0][0]) == 2:
             notes.append(header_note(table, *(str(end) for end in facts.first)))

@@ -10,18 +10,72 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ugcl.data.conversion.context import Context
 from ugcl.data.conversion.database import Database
-from ugcl.data.conversion.nodes import NodeFacts
+from ugcl.data.conversion.features import FEATURES
+from ugcl.data.conversion.node_numbers import NodeNumbers
+from ugcl.data.conversion.nodes import NodeFacts, keep_rows, read_rows, refuse_repeated
 from ugcl.data.conversion.numbering import NODES, Ints, column
 from ugcl.data.readers.columns import Columns
+from ugcl.data.readers.labels import label_columns, labels_note, read_labels
 from ugcl.data.readers.read import check_label_columns, labels_of_others, number_of_labels
 from ugcl.graph.folder import FolderWriter, mapped
 from ugcl.graph.validation import SPLIT_PARTS, UNLABELLED, checked_labels, checked_splits
+
+LABELS = "labels"
+"""Table of their ids, and prefix of files."""
 
 Rows = Iterator[tuple[Ints, Ints]]
 """Rows of a table of nodes and their nodes, in pieces."""
 
 PIECE = 2**20
+
+
+def read_label_table(context: Context, *, alone: bool) -> NodeFacts:
+    """Read the table of labels; `alone` says that there are no features."""
+    source = context.files.labels
+    table = context.open(source, "labels")
+    if table is None:
+        read = read_labels(source, context.columns, alone=alone)
+        return keep_rows(context.db, context.work, LABELS, read, labels=True)
+    used = label_columns(table, context.columns, alone=alone)
+    facts = read_rows(context.db, context.work, LABELS, table, used)
+    facts.notes = [*table.notes, labels_note(table, facts.rows, used)]
+    if facts.text is not None:
+        refuse_repeated(context.db, LABELS, table.name)
+    return facts
+
+
+def write_stage(
+    context: Context, numbers: NodeNumbers, text: bool, num_nodes: int
+) -> dict[str, Any]:
+    """Read the labels and write them and the split; return names of classes and notes.
+
+    Args:
+        context: of the conversion.
+        numbers: of the nodes.
+        text: whether the ids of the nodes are text.
+        num_nodes: N.
+    """
+    features, tables, notes = numbers.features, list[tuple[str, NodeFacts]](), list[str]()
+    if context.files.labels:
+        facts = read_label_table(context, alone=features is None)
+        tables.append((LABELS, facts))
+        notes += facts.notes
+    if features is not None:
+        tables.append((FEATURES, features))
+
+    def rows_of(prefix: str, facts: NodeFacts) -> Rows:
+        if prefix == FEATURES or facts.text is None:
+            return in_order(facts, num_nodes, ordered=features is not None)
+        lookup = None if facts.text or text else numbers.lookup()
+        if lookup is None and numbers.low is not None:
+            numbers.node_table(text)
+        return by_id(context.db, prefix, facts, lookup, numbers.first_ids())
+
+    work, columns = context.work, context.columns
+    names = write_labels(context.writer, work, tables, columns, num_nodes, rows_of)
+    return {"class_names": names, "notes": notes}
 
 
 def write_labels(
@@ -45,7 +99,8 @@ def write_labels(
     labels, splits, class_names = None, {}, None
     for prefix, facts in tables:
         if facts.labelled:
-            labels = _by_node(work / f"{prefix}_labels.npy", rows_of(prefix, facts), num_nodes, UNLABELLED)
+            file = work / f"{prefix}_labels.npy"
+            labels = _by_node(file, rows_of(prefix, facts), num_nodes, UNLABELLED)
             class_names = facts.class_names
             break
     for prefix, facts in tables:
@@ -81,7 +136,11 @@ def in_order(facts: NodeFacts, num_nodes: int, *, ordered: bool) -> Rows:
 
 
 def by_id(
-    db: Database, prefix: str, facts: NodeFacts, lookup: Callable[[Ints], Ints] | None, nodes: pa.Array
+    db: Database,
+    prefix: str,
+    facts: NodeFacts,
+    lookup: Callable[[Ints], Ints] | None,
+    nodes: pa.Array,
 ) -> Rows:
     """Yield the nodes of a table by its ids.
 

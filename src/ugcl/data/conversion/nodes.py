@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,9 @@ def read_rows(
             break
         except ModeError:
             continue
-    facts = NodeFacts(table.name, ids[0].rows if ids else sum(map(len, cells[0].codes)) if cells else 0)
+    facts = NodeFacts(
+        table.name, ids[0].rows if ids else sum(map(len, cells[0].codes)) if cells else 0
+    )
     if ids:
         facts.text, facts.low, facts.high = ids[0].type != pa.int64(), ids[0].low, ids[0].high
     by_name = {cell.name: cell for cell in cells}
@@ -235,9 +237,10 @@ def write_table_features(
         total: about how many rows there are.
     """
     assert table.batches is not None
-    missing = {name: (0, -1) for name in names}
+    missing = dict.fromkeys(names, (0, -1))
     lengths: dict[str, tuple[int, int]] = {}
-    rows, feature_names = 0, []
+    rows = 0
+    feature_names: list[str] = []
     stream = None
     try:
         for batch in table.batches(names, False):
@@ -355,8 +358,3 @@ def write_features(
     finally:
         stream.close()
     stream.check()
-
-
-def facts_as_json(facts: NodeFacts) -> dict[str, Any]:
-    """Return facts as a stage stores them."""
-    return asdict(facts)

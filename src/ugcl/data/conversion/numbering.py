@@ -104,7 +104,9 @@ def write_id_file(path: Path, text: bool, parts: Iterator[pa.Array]) -> int:
                 writer.write_table(pa.table([whole[:size]], schema=schema), size)
                 left = [whole[size:]]
         if sum(map(len, left)) or rows == 0:
-            writer.write_table(pa.table([pa.chunked_array(left, schema.field(0).type)], schema=schema))
+            writer.write_table(
+                pa.table([pa.chunked_array(left, schema.field(0).type)], schema=schema)
+            )
     return rows
 
 
@@ -119,9 +121,7 @@ def join_edges(db: Database, facts: EdgeFacts, text: bool) -> None:
     )
 
 
-def pairs_of(
-    db: Database, facts: EdgeFacts, lookup: Callable[[Ints], Ints] | None
-) -> Pairs:
+def pairs_of(db: Database, facts: EdgeFacts, lookup: Callable[[Ints], Ints] | None) -> Pairs:
     """Yield the numbers of sources and targets, in any order of the edges."""
     extra = ", w, r" if facts.weighted else ""
     table = NUMBERED if lookup is None else EDGES

@@ -89,4 +89,3 @@ def _is_text(kind: pa.DataType) -> bool:
 def _quoted(table: Table) -> str:
     names = [f"'{name}'" for name in table.columns]
     return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
-

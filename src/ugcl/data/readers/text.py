@@ -98,9 +98,11 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
         if empty:
             return
         convert = _as_text(columns, pa.string()) if text else _as_numbers(columns, schema)
-        with pa.input_stream(str(path), compression="detect") as stream:
-            with pyarrow.csv.open_csv(stream, read, parse, convert) as reader:
-                yield from map(_trimmed_batch if text else lambda batch: batch, reader)
+        with (
+            pa.input_stream(str(path), compression="detect") as stream,
+            pyarrow.csv.open_csv(stream, read, parse, convert) as reader,
+        ):
+            yield from map(_trimmed_batch if text else lambda batch: batch, reader)
 
     return TextTable(schema, load, () if header else (note,), batches)
 
@@ -141,9 +143,7 @@ def _split_lines(lines: list[str], separators: str) -> tuple[str, list[list[str]
     return separator, rows_by_separator[separator]
 
 
-def _as_text(
-    columns: list[str], kind: pa.DataType = TEXT_DICTIONARY
-) -> pyarrow.csv.ConvertOptions:
+def _as_text(columns: list[str], kind: pa.DataType = TEXT_DICTIONARY) -> pyarrow.csv.ConvertOptions:
     return pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(columns, kind),
         include_columns=columns,
