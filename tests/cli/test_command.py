@@ -88,7 +88,10 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["train", "citeseer", "--out", "x" * 5000], "File name too long"),
         (["train", "citeseer", "--out", "new", "--seed", "9" * 30], "--seed must be an integer"),
         (["train", "citeseer", "--out", "new", "--epochs", "nan"], "--epochs must be an int"),
-        (["frobnicate"], "there is no command called 'frobnicate'; there are: check, convert, train, "),
+        (
+            ["frobnicate"],
+            "there is no command called 'frobnicate'; there are: check, convert, train, ",
+        ),
         (["evaluat"], "there is no command called 'evaluat'; did you mean 'evaluate'?"),
         (["train", "--dim", "64", "--out", "new"], "there is no option --dim, did you mean --hid"),
         (["train", "--size=64", "--out", "new"], "there is no option --size, did you mean --hidd"),

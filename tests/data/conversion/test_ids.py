@@ -13,7 +13,21 @@ from ugcl.data.readers.ids import INTEGER
 
 NUMBERS = st.integers(-(2**66), 2**66).map(str)
 SPELLINGS = st.sampled_from(
-    ["007", "-0", "0", "-1", "+1", "1.0", "1e3", "0x1F", "0xFFFFFFFF", " 1", "9" * 18, "9" * 19, "٣"]
+    [
+        "007",
+        "-0",
+        "0",
+        "-1",
+        "+1",
+        "1.0",
+        "1e3",
+        "0x1F",
+        "0xFFFFFFFF",
+        " 1",
+        "9" * 18,
+        "9" * 19,
+        "٣",
+    ]
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,15 @@ import pyarrow as pa
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
+from ugcl._utils.signals import raise_if_requested
 
 ROWS = 2**18
 """Rows of a record batch."""
 
 _names = count()
 
-FULL = ("No space left", "not enough", "max_temp_directory_size")
+FULL = ("No space left", "max_temp_directory_size")
+"""Parts of DuckDB's messages when the disk is full."""
 
 
 class Database:
@@ -72,16 +74,21 @@ class Database:
             inputs: readers of record batches, each for one scan.
         """
         with closing(self.connection.cursor()) as cursor:
-            for name, reader in (inputs or {}).items():
-                cursor.register(name, reader)
-            with self.errors():
-                reader = cursor.sql(query).to_arrow_reader(ROWS)
-            while True:
+            try:
+                for name, reader in (inputs or {}).items():
+                    cursor.register(name, reader)
                 with self.errors():
-                    batch = next(iter(reader), None)
-                if batch is None:
-                    return
-                yield batch
+                    result = cursor.sql(query).to_arrow_reader(ROWS)
+                while True:
+                    with self.errors():
+                        batch = next(iter(result), None)
+                    if batch is None:
+                        return
+                    yield batch
+            finally:
+                result = None
+                for name in inputs or {}:
+                    cursor.unregister(name)
 
     def fill(self, table: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
         """Make a table of record batches; an earlier one of this name is replaced."""
@@ -89,27 +96,32 @@ class Database:
         name = f"feed{next(_names)}"
         with closing(self.connection.cursor()) as cursor, feed.errors(), self.errors():
             cursor.register(name, feed.reader)
-            cursor.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM {name}")
+            try:
+                cursor.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM {name}")
+            finally:
+                cursor.unregister(name)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Turn exceptions of DuckDB into one sentence; a full disk is an `OSError`."""
         try:
             yield
-        except self.duckdb.OutOfMemoryException as error:
-            text = str(error).splitlines()[0]
-            if any(part in text for part in FULL[::2]):
-                raise OSError(errno.ENOSPC, "No space left on device") from error
+        except (self.duckdb.Error, RuntimeError) as error:
+            raise_if_requested()  # a signal, which DuckDB turns into an exception of its own
+            if not isinstance(error, self.duckdb.Error):
+                raise
+            if isinstance(error, self.duckdb.InterruptException):
+                raise KeyboardInterrupt from None
+            text = str(error)
+            if any(part in text for part in FULL):
+                raise OSError(errno.ENOSPC, "No space left on device") from None
+            if isinstance(error, self.duckdb.OutOfMemoryException):
+                raise UGCLError(
+                    f"the conversion does not fit into {self.about} of memory: raise `memory`"
+                ) from None
             raise UGCLError(
-                f"the conversion does not fit into {self.about} of memory: raise `memory`"
-            ) from error
-        except self.duckdb.Error as error:
-            text = str(error).splitlines()[0]
-            if FULL[0] in str(error):
-                raise OSError(errno.ENOSPC, "No space left on device") from error
-            raise UGCLError(
-                f"the conversion failed ({text}): check the files and `temp`"
-            ) from error
+                f"the conversion failed ({text.splitlines()[0]}): check the files and `temp`"
+            ) from None
 
 
 class Feed:
@@ -121,7 +133,8 @@ class Feed:
 
     def __init__(self, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
         self.failure: BaseException | None = None
-        self.reader = pa.RecordBatchReader.from_batches(schema, self._kept(batches))
+        self.batches = self._kept(batches)
+        self.reader = pa.RecordBatchReader.from_batches(schema, self.batches)
 
     def _kept(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
@@ -134,10 +147,13 @@ class Feed:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Raise the exception of the generator in place of DuckDB's."""
+        """Raise the exception of the generator in place of DuckDB's, and close the generator."""
         try:
             yield
         except Exception:
             if self.failure is not None:
                 raise self.failure from None
             raise
+        finally:
+            with suppress(ValueError):  # it runs in a thread that DuckDB has not stopped yet
+                self.batches.close()
