@@ -2,6 +2,7 @@ from . import losses as losses
 from . import nn as nn
 from . import views as views
 from ._utils.errors import UGCLError as UGCLError
+from .data import convert_graph as convert_graph
 from .data import load_graph as load_graph
 from .data import read_graph as read_graph
 from .engine import fit as fit

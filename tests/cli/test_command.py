@@ -98,7 +98,10 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
             "--seed must be at most 9,223,372,036,854,775,807",
         ),
         (["train", "citeseer", "--out", "new", "--epochs", "nan"], "--epochs must be an int"),
-        (["frobnicate"], "there is no command called 'frobnicate'; there are: check, train, "),
+        (
+            ["frobnicate"],
+            "there is no command called 'frobnicate'; there are: check, convert, train, ",
+        ),
         (["evaluat"], "there is no command called 'evaluat'; did you mean 'evaluate'?"),
         (["train", "--dim", "64", "--out", "new"], "there is no option --dim, did you mean --hid"),
         (["train", "--size=64", "--out", "new"], "there is no option --size, did you mean --hidd"),

@@ -22,6 +22,7 @@ from ugcl.cli.output import MessageHandler, say, with_options
 
 COMMANDS = {
     "check": "ugcl.cli.check:check",
+    "convert": "ugcl.cli.convert:convert",
     "train": "ugcl.cli.train:train",
     "embed": "ugcl.cli.embed:embed",
     "neighbors": "ugcl.cli.neighbors:neighbors",

@@ -112,7 +112,9 @@ class Command(click.RichCommand):
             lists = any(isinstance(param.type, CommaSeparated) for param in self.params)
             if not lists or "unexpected extra argument" not in error.message:
                 raise
-            advice = "the items of a list are separated by commas, without spaces"
+            advice = (
+                "the items of a list are separated by commas, without spaces; put a glob in quotes"
+            )
             raise click.UsageError(f"{error.message.rstrip('.')}: {advice}", ctx) from error
 
     def unknown_option(self, ctx: click.Context, name: str) -> str:

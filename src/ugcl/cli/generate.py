@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+import rich_click as click
 
 from ugcl import data
 from ugcl._utils.errors import UGCLError
@@ -17,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 EXAMPLES = (
     "ugcl generate sbm --nodes 2000 --degree 8 --homophily 0.7 --out sbm.npz",
     "ugcl generate heterophilous --nodes 3000 --out heterophilous.npz",
+    "ugcl generate sbm --nodes 1000000 --degree 20 --out graph",
 )
 
 generate = Group("generate", help="Generate a synthetic graph.", examples=EXAMPLES)
@@ -41,7 +44,19 @@ def _options(values: Mapping[str, float | None]) -> Callable[[F], F]:
     """Add the options of a generator, with these defaults instead of those of `OPTIONS`."""
     options = [
         option("--nodes", required=True, type=integer(1), help="number of nodes"),
-        option("--out", required=True, metavar="FILE", help="the .npz file to write"),
+        option(
+            "--out",
+            required=True,
+            metavar="PATH",
+            help="the .npz file, or the folder to write, which may be larger than memory",
+        ),
+        option(
+            "--format",
+            "kind",
+            type=click.Choice(("npz", "folder", "csv", "parquet")),
+            help="one file, the folder of a graph, or a folder with the tables of edges and nodes "
+            "(default: npz where the path ends in .npz, else folder)",
+        ),
     ]
     for name, (kind, standard, text) in OPTIONS.items():
         value = values.get(name, standard)
@@ -56,47 +71,66 @@ def _options(values: Mapping[str, float | None]) -> Callable[[F], F]:
     return decorate
 
 
-def _write(out: str, sample: Callable[..., Any], sizes: Mapping[str, Any]) -> Result:
+def _write(out: str, kind: str | None, name: str, sizes: Mapping[str, Any]) -> Result:
     """Sample a graph, save it and describe it."""
+    file = Path(out)
+    is_file = file.suffix == ".npz"
+    if file.suffix and not is_file and kind in (None, "npz"):
+        raise UGCLError(
+            f"--out {file} must end in .npz, the format of Graph.save, or have no extension, for a "
+            "folder"
+        )
+    if kind is not None and is_file != (kind == "npz"):
+        raise UGCLError(
+            f"--out {file} must end in .npz with --format npz and with no other, but the format is "
+            f"{kind}"
+        )
+    if is_file:
+        value = _write_file(file, name, sizes)
+    else:
+        from ugcl.data.sbm_files import write_sbm
+
+        value = write_sbm(file, kind=kind or "folder", name=name, **sizes)
+    homophily, components = value["homophily"], value["components"]
+    summary = f"{value['nodes']:,} nodes, {value['edges']:,} edges, "
+    summary += f"{value['features']:,} dense features, {value['classes']} classes"
+    shown = "no edges" if homophily is None else f"homophily {homophily:.3f}"
+    ending = f"{shown}, {components:,} component{'s'[: components > 1]}"
+    value = {"file": out, **value, "seed": sizes["seed"]}
+    return Result(value, lambda: print(f"{file}: {summary}, {ending}"))
+
+
+def _write_file(file: Path, name: str, sizes: Mapping[str, Any]) -> dict[str, Any]:
     from scipy.sparse.csgraph import connected_components
 
     from ugcl._utils.files import check_writable
     from ugcl.scope import edge_homophily
 
-    file = Path(out)
-    if file.suffix != ".npz":
-        raise UGCLError(f"--out {file} must end in .npz, the format of Graph.save")
     check_writable(file)
-    graph = sample(**sizes)
-    homophily = None if graph.labels is None else edge_homophily(graph.adjacency, graph.labels)
-    components = int(connected_components(graph.adjacency, directed=False)[0])
+    graph = replace(data.sbm_graph(**sizes), name=name)
+    assert graph.labels is not None
     graph.save(file)
-    value = {
-        "file": out,
+    return {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "features": graph.num_features,
         "classes": graph.num_classes,
-        "homophily": homophily,
-        "components": components,
-        "seed": sizes["seed"],
+        "homophily": edge_homophily(graph.adjacency, graph.labels),
+        "components": int(connected_components(graph.adjacency, directed=False)[0]),
     }
-    shown = "no edges" if homophily is None else f"homophily {homophily:.3f}"
-    ending = f"{shown}, {components:,} component{'s'[: components > 1]}"
-    return Result(value, lambda: print(f"{file}: {graph.summary}, {ending}"))
 
 
-@command("sbm", group=generate, examples=EXAMPLES[:1])
+@command("sbm", group=generate, examples=EXAMPLES[::2])
 @_options({})
-def sbm(out: str, **sizes: Any) -> Result:
+def sbm(out: str, kind: str | None, **sizes: Any) -> Result:
     """Sample a graph from the degree-corrected contextual stochastic block model."""
-    return _write(out, data.sbm_graph, sizes)
+    return _write(out, kind, "sbm", sizes)
 
 
 def _add_family(name: str, family: data.Family) -> None:
     @_options(family.params)
-    def run(out: str, **sizes: Any) -> Result:
-        return _write(out, partial(data.synthetic_graph, name), sizes)
+    def run(out: str, kind: str | None, **sizes: Any) -> Result:
+        return _write(out, kind, name, sizes)
 
     run.__doc__ = f"Sample a graph in which {family.about}."
     example = f"ugcl generate {name} --nodes 3000 --seed 1 --out {name}.npz"

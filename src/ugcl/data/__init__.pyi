@@ -1,5 +1,6 @@
 from .catalogue import DATASETS as DATASETS
 from .catalogue import Dataset as Dataset
+from .conversion import convert_graph as convert_graph
 from .families import FAMILIES as FAMILIES
 from .families import Family as Family
 from .families import synthetic_graph as synthetic_graph

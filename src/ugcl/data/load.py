@@ -14,6 +14,7 @@ from ugcl.data.cache import read_cached, user_cache
 from ugcl.data.catalogue import DATASETS, Dataset
 from ugcl.data.download import raw_files, sha256_sums
 from ugcl.data.readers.files import GraphFiles
+from ugcl.data.readers.paths import is_several
 from ugcl.graph import Graph
 from ugcl.graph.folder import is_graph_folder
 
@@ -31,8 +32,9 @@ def load_graph(
 
     Args:
         name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; the folder
-            of a graph, whose arrays are mapped into memory; a file of edges, as `read_graph`
-            accepts it; or `GraphFiles`, whose edges may be any of these if only labels are added.
+            of a graph, whose arrays are mapped into memory; a file of edges, or several as a folder
+            or a glob, as `read_graph` accepts them; or `GraphFiles`, whose edges may be any of
+            these if only labels are added.
         data_root: folder of raw data sets in the layouts of PyTorch Geometric and OGB; by default
             the environment variable UGCL_DATA, else the user's cache. Missing files are
             downloaded. A data set that is shipped with the package is read from a data root only if
@@ -49,6 +51,8 @@ def load_graph(
     path = Path(name_or_path)
     if is_graph_folder(path):
         return Graph.open(path)
+    if is_several(name_or_path):
+        return _from_files(GraphFiles(edges=str(name_or_path)), data_root, expected)
     if path.is_file():
         if _is_edge_file(path):
             return _from_files(GraphFiles(edges=str(path)), data_root, expected)
@@ -103,11 +107,6 @@ def _from_raw_files(dataset: Dataset, root: Path) -> Graph:
 
 def _not_found(name: str, path: Path) -> str:
     names = ", ".join(DATASETS)
-    if path.is_dir():
-        return (
-            f"{name} is a folder, but not that of a graph: give one that Graph.save_folder wrote, "
-            f"a graph file, or a data set's name ({names})"
-        )
     if path.suffix or len(path.parts) > 1:
         return f"there is no file {name}: check the path, or give a data set's name ({names})"
     return unknown("data set or file", name, DATASETS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,10 @@ from ugcl.graph.edges import EdgeList
 from ugcl.typing import LabelArray
 
 MAX_INT = 2**31 - 1
+
+BLOCK = 2**22
+"""Numbers of features that are sampled at a time."""
+
 MAX_DEGREE_SPREAD = 2.0
 MAX_SIGNAL = 1e6
 MAX_HUB_MIXING = 2.0
@@ -84,6 +90,61 @@ def sbm_graph(
     Returns:
         A graph with labels, named "sbm".
     """
+    return sample(
+        {
+            "nodes": nodes,
+            "degree": degree,
+            "homophily": homophily,
+            "classes": classes,
+            "features": features,
+            "components": components,
+            "signal": signal,
+            "noise_features": noise_features,
+            "degree_spread": degree_spread,
+            "hub_mixing": hub_mixing,
+            "ring": ring,
+            "seed": seed,
+        }
+    ).graph()
+
+
+@dataclass
+class Sample:
+    """A graph that is sampled but for its features.
+
+    Attributes:
+        num_nodes, num_classes, num_components: N and these numbers.
+        edges: E integers u N + v, nodes in the order of their blocks.
+        node: number of each of these nodes.
+        labels: class of each node.
+        fill: fills an N x F array with the features; called once.
+        num_features: F.
+    """
+
+    num_nodes: int
+    num_classes: int
+    num_components: int
+    edges: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int32]
+    labels: LabelArray
+    fill: Callable[[npt.NDArray[np.float32]], None]
+    num_features: int
+
+    def graph(self) -> Graph:
+        """Return the graph."""
+        u, v = (self.node[ends] for ends in np.divmod(self.edges, self.num_nodes))
+        features = np.empty((self.num_nodes, self.num_features), dtype=np.float32)
+        self.fill(features)
+        edges = EdgeList(np.concatenate([u, v]), np.concatenate([v, u]), None)
+        return Graph(edges, features, labels=self.labels, name="sbm")
+
+
+def sample(params: Mapping[str, Any]) -> Sample:
+    """Sample all but the features; takes all parameters of `sbm_graph`."""
+    nodes, degree, homophily, classes, features, components, signal = (
+        params[name]
+        for name in ("nodes", "degree", "homophily", "classes", "features", "components", "signal")
+    )
     num_nodes = _integer("nodes", nodes, 1, MAX_INT)
     num_classes = _integer("classes", classes, 1, num_nodes)
     num_components = _integer("components", components, 1, num_nodes)
@@ -91,11 +152,11 @@ def sbm_graph(
     degree = _number("degree", degree, 0, num_nodes - 1)
     homophily = 1 / num_classes if homophily is None else _number("homophily", homophily, 0, 1)
     signal = _number("signal", signal, 0, MAX_SIGNAL)
-    num_noise = round(num_features * _number("noise_features", noise_features, 0, 1))
-    hub_mixing = _number("hub_mixing", hub_mixing, 0, MAX_HUB_MIXING)
-    ring = _number("ring", ring, 1, MAX_RING)
-    spread = _number("degree_spread", degree_spread, 0, MAX_DEGREE_SPREAD)
-    rng = numpy_generator("sbm", _integer("seed", seed, 0, 2**63 - 1))
+    num_noise = round(num_features * _number("noise_features", params["noise_features"], 0, 1))
+    hub_mixing = _number("hub_mixing", params["hub_mixing"], 0, MAX_HUB_MIXING)
+    ring = _number("ring", params["ring"], 1, MAX_RING)
+    spread = _number("degree_spread", params["degree_spread"], 0, MAX_DEGREE_SPREAD)
+    rng = numpy_generator("sbm", _integer("seed", params["seed"], 0, 2**63 - 1))
 
     index = np.arange(num_nodes)
     component = index * num_components // num_nodes
@@ -106,39 +167,47 @@ def sbm_graph(
     edges = connected_edges(blocks, inside, between, rng)
 
     node = rng.permutation(num_nodes).astype(np.int32)
-    u, v = (node[ends] for ends in np.divmod(edges, num_nodes))
     labels = np.empty(num_nodes, dtype=np.int64)
     labels[node] = block % num_classes
-    return Graph(
-        EdgeList(np.concatenate([u, v]), np.concatenate([v, u]), None),
-        _features(labels, num_classes, num_features, num_noise, signal, rng),
-        labels=labels,
-        name="sbm",
-    )
+
+    def fill(out: npt.NDArray[np.float32]) -> None:
+        _fill_features(out, labels, num_classes, num_noise, signal, rng)
+
+    return Sample(num_nodes, num_classes, num_components, edges, node, labels, fill, num_features)
 
 
-def _features(
+def _fill_features(
+    out: npt.NDArray[np.float32],
     labels: LabelArray,
     classes: int,
-    columns: int,
     num_noise: int,
     signal: float,
     rng: np.random.Generator,
-) -> npt.NDArray[np.float32]:
+) -> None:
+    """Fill an array, which may be a mapped file, by blocks of rows."""
+    rows, columns = out.shape
     informative = columns - num_noise
     means = rng.standard_normal((classes, informative))
     if classes <= informative:
         means = np.linalg.qr(means.T)[0].T
     else:
         means /= np.linalg.norm(means, axis=1, keepdims=True)
-    features = rng.standard_normal((labels.size, columns), dtype=np.float32)
-    features[:, :informative] += (signal / math.sqrt(2) * means).astype(np.float32)[labels]
+    means = (signal / math.sqrt(2) * means).astype(np.float32)
+    step = max(1, BLOCK // columns)
+    for start in range(0, rows, step):
+        block = rng.standard_normal((min(step, rows - start), columns), dtype=np.float32)
+        block[:, :informative] += means[labels[start : start + step]]
+        out[start : start + step] = block
     if not num_noise:
-        return features
+        return
     scale = 10 ** rng.uniform(0, MAX_NOISE_LOG_SCALE, num_noise)
-    features[:, informative:] += rng.standard_normal(num_noise)
-    features[:, informative:] *= scale
-    return features[:, rng.permutation(columns)]
+    offset = rng.standard_normal(num_noise)
+    order = rng.permutation(columns)
+    for start in range(0, rows, step):
+        block = np.array(out[start : start + step])
+        block[:, informative:] += offset
+        block[:, informative:] *= scale
+        out[start : start + step] = block[:, order]
 
 
 def _integer(name: str, value: Any, low: int, high: int) -> int:

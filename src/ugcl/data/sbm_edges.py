@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from ugcl._utils.errors import UGCLError
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+PIECE = 2**22
+"""Edges that are sampled, compared or linked at a time."""
 
 MAX_ROUNDS = 10
 """If so many rounds find too few new edges, all probabilities become their square roots."""
@@ -135,11 +139,14 @@ def sample_edges(
             accepted = float(affinity[1:].mean())
         sampled = _sample_pairs(blocks, weights, math.ceil(missing / accepted), same, rng)
         if not uniform:
-            u, v = (blocks.block[ends] for ends in np.divmod(sampled, weights.size))
-            likely = rng.random(sampled.size) < affinity[(u - v) % blocks.num_classes]
+            likely = np.concatenate(
+                [
+                    rng.random(part.size) < affinity[_steps(blocks, part) % blocks.num_classes]
+                    for part in _pieces(sampled)
+                ]
+            )
             sampled = rng.permutation(sampled[likely])[:missing]
-        edges = np.sort(np.concatenate([edges, sampled]))
-        edges = edges[np.diff(edges, prepend=-1) > 0]
+        edges = _distinct(np.concatenate([edges, sampled]) if edges.size else sampled)
         rounds += 1
         if rounds % MAX_ROUNDS == 0:
             weights, power = np.sqrt(weights), power / 2
@@ -163,14 +170,51 @@ def _sample_pairs(
         start = sums[blocks.component_start]
         total = sums[blocks.component_end] - start - block_sum
     chances = weights * total
-    u = np.repeat(np.arange(weights.size), rng.multinomial(count, chances / chances.sum()))
-    point = start[u] + rng.random(count) * total[u]
-    if not same:  # skip the block of u
-        point += (point >= block_start[u]) * block_sum[u]
-    v = np.minimum(np.searchsorted(sums, point, side="right") - 1, weights.size - 1)
-    valid = (blocks.component[u] == blocks.component[v]) & (u != v)
-    valid &= (blocks.block[u] == blocks.block[v]) == same
-    return _keys(u[valid], v[valid], weights.size)
+    ends = np.cumsum(rng.multinomial(count, chances / chances.sum()))
+    keys, found = np.empty(count, dtype=np.int64), 0
+    for begin in range(0, count, PIECE):
+        u = _owners(ends, begin, min(begin + PIECE, count))
+        point = start[u] + rng.random(u.size) * total[u]
+        if not same:  # skip the block of u
+            point += (point >= block_start[u]) * block_sum[u]
+        v = np.minimum(np.searchsorted(sums, point, side="right") - 1, weights.size - 1)
+        valid = (blocks.component[u] == blocks.component[v]) & (u != v)
+        valid &= (blocks.block[u] == blocks.block[v]) == same
+        part = _keys(u[valid], v[valid], weights.size)
+        keys[found : found + part.size] = part
+        found += part.size
+    return keys[:found]
+
+
+def _owners(ends: Ints, begin: int, end: int) -> Ints:
+    """Return for positions begin to end - 1 the range that contains it; ranges end at `ends`."""
+    first, last = np.searchsorted(ends, [begin, end - 1], side="right")
+    limits = np.clip(ends[first : last + 1], begin, end)
+    return np.repeat(np.arange(first, last + 1), np.diff(limits, prepend=begin))
+
+
+def _steps(blocks: Blocks, keys: Ints) -> Ints:
+    """Return the differences of the blocks of edges."""
+    u, v = (blocks.block[ends] for ends in np.divmod(keys, blocks.block.size))
+    return u - v
+
+
+def _pieces(values: Ints) -> Iterator[Ints]:
+    """Yield views of `PIECE` values, at least one."""
+    for start in range(0, max(values.size, 1), PIECE):
+        yield values[start : start + PIECE]
+
+
+def _distinct(values: Ints) -> Ints:
+    """Sort integers of at least 0 in place, and return the distinct ones."""
+    values.sort()
+    size, last = 0, -1
+    for part in _pieces(values):
+        distinct = part[np.diff(part, prepend=last) > 0]
+        last = int(part[-1]) if part.size else last
+        values[size : size + distinct.size] = distinct
+        size += distinct.size
+    return values[:size]
 
 
 def connected_edges(blocks: Blocks, inside: int, between: int, rng: np.random.Generator) -> Ints:
@@ -185,16 +229,14 @@ def connected_edges(blocks: Blocks, inside: int, between: int, rng: np.random.Ge
     edges_inside = sample_edges(blocks, np.empty(0, dtype=np.int64), inside, True, rng)
     edges_between = sample_edges(blocks, blocks.chains, between, False, rng)
     keys = np.concatenate([edges_inside, edges_between])
+    del edges_inside, edges_between
 
-    number = rng.permutation(num_edges)
-    ends = tuple(each.astype(np.int32) for each in np.divmod(keys, num_nodes))
-    forest = minimum_spanning_tree(sp.csr_array((number + 1.0, ends), shape=(num_nodes, num_nodes)))
-    part = connected_components(forest, directed=False)[1]
-    redundant = np.ones(num_edges, dtype=bool)
-    redundant[forest.data.astype(np.int64) - 1] = False
-    redundant = redundant[number]
-    spare_inside = rng.permutation(np.flatnonzero(redundant[:inside]))
-    spare_between = rng.permutation(np.flatnonzero(redundant[inside:])) + inside
+    part, redundant = _random_forest(keys, num_nodes, rng)
+    spare_inside = np.flatnonzero(redundant[:inside])
+    rng.shuffle(spare_inside)
+    spare_between = np.flatnonzero(redundant[inside:])
+    rng.shuffle(spare_between)
+    spare_between += inside
 
     parts, loose = np.unique(part, return_index=True)
     loose = rng.permutation(loose[~np.isin(parts, part[blocks.block_start])])
@@ -204,6 +246,37 @@ def connected_edges(blocks: Blocks, inside: int, between: int, rng: np.random.Ge
     replaced = spare_inside[:links_inside], spare_between[: loose.size - links_inside]
     keys[np.concatenate(replaced)] = _links(blocks, part, loose, same, rng)
     return keys
+
+
+def _random_forest(
+    keys: Ints, num_nodes: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    """Return the part of each node, and for each edge whether a random forest leaves it out.
+
+    Kruskal's algorithm takes the edges in random order, a block of them at a time: the forest of a
+    block is that of its edges between the parts so far.
+    """
+    number = rng.permutation(keys.size)
+    order = np.empty(keys.size, dtype=np.int32 if keys.size < 2**31 else np.int64)
+    for begin in range(0, keys.size, PIECE):
+        block = number[begin : begin + PIECE]
+        order[block] = np.arange(begin, begin + block.size)
+    del number
+    part = np.arange(num_nodes, dtype=np.int32)
+    redundant = np.ones(keys.size, dtype=bool)
+    for begin in range(0, keys.size, PIECE):
+        edges = order[begin : begin + PIECE]
+        a, b = (part[ends] for ends in np.divmod(keys[edges], num_nodes))
+        pairs = _keys(a.astype(np.int64), b.astype(np.int64), num_nodes)
+        first = np.unique(pairs, return_index=True)[1]  # of several edges between two parts
+        first = np.sort(first[a[first] != b[first]])
+        size = int(part.max()) + 1
+        weights = np.arange(1.0, first.size + 1)
+        between = sp.csr_array((weights, (a[first], b[first])), shape=(size, size))
+        forest = minimum_spanning_tree(between)
+        redundant[edges[first[forest.data.astype(np.int64) - 1]]] = False
+        part = connected_components(forest, directed=False)[1][part]
+    return part, redundant
 
 
 def _links(

@@ -94,21 +94,79 @@ def simple_adjacency(edges: EdgeList, num_nodes: int) -> tuple[CSRMatrix, tuple[
         The adjacency matrix (N x N, float32, canonical CSR) and one sentence for each change.
     """
     rows, columns = _endpoints(edges.sources, edges.targets, num_nodes)
-    notes: list[str] = []
+    counts = MergeCounts(summed=edges.weights is not None)
     loops = rows == columns
-    if removed := int(loops.sum()):
-        notes.append(f"removed {removed:,} self-loop{_s(removed)}")
+    counts.loops = int(loops.sum())
     if edges.weights is None:
-        if removed:
+        if counts.loops:
             rows, columns = rows[~loops], columns[~loops]
-        return _unweighted(rows, columns, num_nodes, notes), tuple(notes)
-    values = _edge_weights(edges.weights, rows.size)
-    if zero := int((~loops & (values == 0)).sum()):
-        notes.append(f"removed {zero:,} edge{_s(zero)} of weight zero")
-    keep = ~loops & (values != 0)
-    rows, columns = (ends[keep].astype(np.int64) for ends in (rows, columns))
-    adjacency = _weighted(rows, columns, values[keep], num_nodes, notes, directed=edges.directed)
-    return adjacency, tuple(notes)
+        adjacency = _unweighted(rows, columns, num_nodes, counts)
+    else:
+        values = _edge_weights(edges.weights, rows.size)
+        counts.zero = int((~loops & (values == 0)).sum())
+        keep = ~loops & (values != 0)
+        rows, columns = (ends[keep].astype(np.int64) for ends in (rows, columns))
+        parts = rows, columns, values[keep]
+        adjacency = _weighted(*parts, num_nodes, counts, directed=edges.directed)
+    return adjacency, counts.notes(directed=edges.directed)
+
+
+@dataclass
+class MergeCounts:
+    """How many edges were changed to make an adjacency simple and symmetric.
+
+    Attributes:
+        summed: whether the edges have weights, which are summed.
+        loops, zero: self-loops, and other edges of weight zero.
+        listed: edges besides these.
+        distinct: pairs (u, v) that are listed in this direction.
+        entries: pairs that are listed in any direction, counted in both.
+        once: edges that are listed in both directions with the same weight.
+        added: edges whose directions are summed.
+    """
+
+    summed: bool
+    loops: int = 0
+    zero: int = 0
+    listed: int = 0
+    distinct: int = 0
+    entries: int = 0
+    once: int = 0
+    added: int = 0
+
+    def add(
+        self,
+        forward: npt.NDArray[np.float64],
+        backward: npt.NDArray[np.float64],
+        same: npt.NDArray[np.bool_],
+    ) -> None:
+        """Count pairs u < v by the sums of their weights in both directions."""
+        self.distinct += int((forward > 0).sum() + (backward > 0).sum())
+        self.entries += 2 * same.size
+        self.once += int(same.sum())
+        self.added += int((~same & (forward > 0) & (backward > 0)).sum())
+
+    def notes(self, *, directed: bool) -> tuple[str, ...]:
+        """Return one sentence for each change."""
+        notes = []
+        if self.loops:
+            notes.append(f"removed {self.loops:,} self-loop{_s(self.loops)}")
+        if self.zero:
+            notes.append(f"removed {self.zero:,} edge{_s(self.zero)} of weight zero")
+        if one_way := self.entries - self.distinct:
+            notes.append(f"symmetrised {one_way:,} edge{_s(one_way)} listed in one direction only")
+        if duplicates := self.listed - self.distinct:
+            how = ", summing their weights" if self.summed else ""
+            notes.append(f"merged {duplicates:,} duplicate edge{_s(duplicates)}{how}")
+        if self.once and 2 * self.once < self.entries:
+            notes.append(
+                f"counted once {self.once:,} edge{_s(self.once)} listed in both directions with "
+                "the same weight"
+            )
+        if self.added:
+            why = "" if directed else " listed with different weights"
+            notes.append(f"added the two directions of {self.added:,} edge{_s(self.added)}{why}")
+        return tuple(notes)
 
 
 def is_simple(matrix: CSRMatrix) -> bool:
@@ -124,7 +182,7 @@ def is_simple(matrix: CSRMatrix) -> bool:
     )
 
 
-def _unweighted(rows: Nodes, columns: Nodes, num_nodes: int, notes: list[str]) -> CSRMatrix:
+def _unweighted(rows: Nodes, columns: Nodes, num_nodes: int, counts: MergeCounts) -> CSRMatrix:
     """Return the union of the edges and their transposes; needs counting sorts only."""
     shape = (num_nodes, num_nodes)
     listed = sp.csr_array((np.ones(rows.size, dtype=bool), (rows, columns)), shape=shape)
@@ -134,7 +192,7 @@ def _unweighted(rows: Nodes, columns: Nodes, num_nodes: int, notes: list[str]) -
         listed.indptr, mirrored.indptr
     ):
         both = listed + mirrored
-    _note_merges(notes, rows.size, listed.nnz, both.nnz - listed.nnz, summed=False)
+    counts.listed, counts.distinct, counts.entries = rows.size, listed.nnz, both.nnz
     ones = np.ones(both.nnz, dtype=np.float32)
     return sp.csr_array((ones, both.indices, both.indptr), shape=shape)
 
@@ -144,7 +202,7 @@ def _weighted(
     columns: npt.NDArray[np.int64],
     values: npt.NDArray[np.float64],
     num_nodes: int,
-    notes: list[str],
+    counts: MergeCounts,
     *,
     directed: bool,
 ) -> CSRMatrix:
@@ -152,24 +210,16 @@ def _weighted(
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     pairs, which = np.unique(low * num_nodes + high, return_inverse=True)
     forward, backward = (
-        np.bincount(which[order], weights=values[order], minlength=pairs.size)
+        np.bincount(which[order], weights=values[order], minlength=pairs.size).astype(np.float64)
         for order in (rows < columns, rows > columns)
     )
-    distinct = int((forward > 0).sum() + (backward > 0).sum())
-    _note_merges(notes, rows.size, distinct, 2 * pairs.size - distinct, summed=True)
-    same = np.isclose(forward, backward, rtol=1e-6, atol=0) & (not directed)
-    merged = np.where(same, forward, forward + backward)
-    if once := int(same.sum() if same.sum() < pairs.size else 0):
-        notes.append(
-            f"counted once {once:,} edge{_s(once)} listed in both directions with the same weight"
-        )
-    if added := int((~same & (forward > 0) & (backward > 0)).sum()):
-        why = "" if directed else " listed with different weights"
-        notes.append(f"added the two directions of {added:,} edge{_s(added)}{why}")
+    merged, same = merged_weights(forward, backward, directed=directed)
+    counts.listed = rows.size
+    counts.add(forward, backward, same)
     low, high = np.divmod(pairs, num_nodes)
     adjacency = sp.csr_array(
         (
-            _as_float32(np.concatenate([merged, merged])),
+            float32_weights(np.concatenate([merged, merged])),
             (np.concatenate([low, high]), np.concatenate([high, low])),
         ),
         shape=(num_nodes, num_nodes),
@@ -178,17 +228,22 @@ def _weighted(
     return adjacency
 
 
-def _note_merges(
-    notes: list[str], listed: int, distinct: int, one_way: int, *, summed: bool
-) -> None:
-    if one_way:
-        notes.append(f"symmetrised {one_way:,} edge{_s(one_way)} listed in one direction only")
-    if duplicates := listed - distinct:
-        how = ", summing their weights" if summed else ""
-        notes.append(f"merged {duplicates:,} duplicate edge{_s(duplicates)}{how}")
+def merged_weights(
+    forward: npt.NDArray[np.float64], backward: npt.NDArray[np.float64], *, directed: bool
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the weights of pairs u < v, and which are listed twice with the same weight.
+
+    Args:
+        forward: sum of the weights of (u, v).
+        backward: sum of the weights of (v, u).
+        directed: whether (u, v) and (v, u) are distinct edges.
+    """
+    same = np.isclose(forward, backward, rtol=1e-6, atol=0) & (not directed)
+    return np.where(same, forward, forward + backward), same
 
 
-def _as_float32(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+def float32_weights(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Return weights in single precision, where they are normal numbers."""
     limits = np.finfo(np.float32)
     outside = (weights > limits.max) | (weights < limits.tiny)
     if outside.any():

@@ -31,6 +31,7 @@ from ugcl._utils.columns import from_column, to_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS, atomic, sha256, write_json
 from ugcl._utils.formats import check_format, from_json
+from ugcl._utils.locks import LOCK
 from ugcl.graph.validation import SPLIT_PARTS, checked_names, frozen_csr, num_classes
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ CHECKED = 2**26
 """Files of up to so many bytes are compared with their checksum whenever they are opened."""
 
 TEXTS = ("notes", "class_names", "feature_names")
+
+WORK = "work"
+"""Folder inside the unfinished one for what is removed in the end."""
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -71,18 +75,20 @@ class FolderWriter:
 
     Args:
         path: the folder, which must not exist.
+        resume: keep an unfinished folder of an earlier process, and after an error other than a
+            `UGCLError`.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path, *, resume: bool = False) -> None:
+        self.path, self.resume = Path(path), resume
         self.folder = self.path.with_name(f"{self.path.name}.partial")
 
     def __enter__(self) -> Self:
         check_new_folder(self.path)
         try:
-            if self.folder.exists():
+            if self.folder.exists() and not self.resume:
                 shutil.rmtree(self.folder)  # of a process that was killed
-            self.folder.mkdir(parents=True)
+            self.folder.mkdir(parents=True, exist_ok=self.resume)
         except OSError as error:
             raise UGCLError(
                 f"cannot write {self.path} ({error.strerror}): choose another folder"
@@ -92,7 +98,8 @@ class FolderWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if error is None or isinstance(error, UGCLError) or not self.resume:
+            shutil.rmtree(self.folder, ignore_errors=True)
         if isinstance(error, OSError):
             raise UGCLError(
                 f"cannot write {self.path} ({error.strerror or error}): make room, or choose "
@@ -103,6 +110,16 @@ class FolderWriter:
         """Make an array of zeros, mapped for writing."""
         file = self.folder / f"{name}.npy"
         return np.lib.format.open_memmap(file, mode="w+", dtype=dtype, shape=shape)
+
+    def stream(self, name: str, dtype: npt.DTypeLike, width: int | None = None) -> ArrayStream:
+        """Return a context in which the rows of an array are written one after the other.
+
+        Args:
+            name: of the array.
+            dtype: of its elements.
+            width: number of columns; None for an array of one dimension.
+        """
+        return ArrayStream(self.folder / f"{name}.npy", dtype, width)
 
     def write(self, name: str, values: npt.NDArray[Any]) -> None:
         """Write a whole array."""
@@ -121,15 +138,52 @@ class FolderWriter:
                 and `feature_names` where it has them.
         """
         files = {}
-        for file in sorted(self.folder.iterdir()):
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        for file in sorted(set(self.folder.iterdir()) - {self.folder / LOCK}):
             files[file.name] = {"bytes": file.stat().st_size, "sha256": sha256(file)}
             if file.suffix == ".npy":
-                array = _mapped(file)
+                array = mapped(file)
                 files[file.name] |= {"dtype": array.dtype.str, "shape": list(array.shape)}
         manifest = {"format": FORMAT, "version": VERSION, **about, "files": files}
         manifest[CHECKSUM] = _checksum(manifest)
         write_json(self.folder / MANIFEST, manifest)
+        (self.folder / LOCK).unlink(missing_ok=True)
         self.folder.rename(self.path)
+
+    def finish_tables(self) -> None:
+        """Give the folder its name without a manifest, where it holds tables instead of arrays."""
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        self.folder.rename(self.path)
+
+
+class ArrayStream:
+    """Writes an `.npy` file whose number of rows is known in the end only; a context manager."""
+
+    def __init__(self, path: Path, dtype: npt.DTypeLike, width: int | None = None) -> None:
+        self.path, self.dtype, self.width, self.rows = path, np.dtype(dtype), width, 0
+
+    def __enter__(self) -> Self:
+        self.file = self.path.open("wb")
+        self._write_header()
+        return self
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Write rows."""
+        self.rows += len(values)
+        self.file.write(np.ascontiguousarray(values, self.dtype).data)
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            self.file.seek(0)
+            self._write_header()  # of the same length for any number of rows
+        finally:
+            self.file.close()
+
+    def _write_header(self) -> None:
+        shape = (self.rows,) if self.width is None else (self.rows, self.width)
+        descr = np.lib.format.dtype_to_descr(self.dtype)
+        header = {"descr": descr, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self.file, header)
 
 
 def _checksum(manifest: Mapping[str, Any]) -> str:
@@ -209,7 +263,7 @@ def open_folder(path: Path, *, verify: bool = False) -> dict[str, Any]:
         for name, entry in files.items():
             _check_file(path / name, entry, verify=verify)
             if name.endswith(".npy"):
-                array = arrays[name.removesuffix(".npy")] = _mapped(path / name)
+                array = arrays[name.removesuffix(".npy")] = mapped(path / name)
                 if (array.dtype.str, list(array.shape)) != (entry["dtype"], entry["shape"]):
                     raise ValueError(f"{name} is not of the dtype and shape in {MANIFEST}")
         return _fields(path, manifest, arrays)
@@ -224,13 +278,13 @@ def _fields(path: Path, manifest: Mapping[str, Any], arrays: Arrays) -> dict[str
     num_nodes, nnz = arrays["indptr"].size - 1, arrays["indices"].size
     _check_rows("indptr", arrays["indptr"], nnz)
     weights = arrays["weights"] if manifest["weighted"] else np.broadcast_to(np.float32(1), nnz)
-    adjacency = _csr((weights, arrays["indices"], arrays["indptr"]), (num_nodes, num_nodes))
+    adjacency = mapped_csr((weights, arrays["indices"], arrays["indptr"]), (num_nodes, num_nodes))
     if "features" in arrays:
         features: Any = arrays["features"]
     else:
         _check_rows("features_indptr", arrays["features_indptr"], arrays["features_data"].size)
         parts = (arrays[f"features_{part}"] for part in ("data", "indices", "indptr"))
-        features = _csr(tuple(parts), (num_nodes, int(manifest["num_features"])))
+        features = mapped_csr(tuple(parts), (num_nodes, int(manifest["num_features"])))
     labels = arrays.get("labels")
     if features.shape[0] != num_nodes or (labels is not None and labels.size != num_nodes):
         raise ValueError("its arrays have different numbers of nodes")
@@ -260,7 +314,8 @@ def _ids(path: Path, num_nodes: int) -> npt.NDArray[Any]:
     return ids
 
 
-def _csr(parts: Sequence[npt.NDArray[Any]], shape: tuple[int, int]) -> Any:
+def mapped_csr(parts: Sequence[npt.NDArray[Any]], shape: tuple[int, int]) -> Any:
+    """Return the CSR matrix of mapped values, column indices and row pointers."""
     return frozen_csr(sp.csr_array(tuple(parts), shape=shape, copy=False))
 
 
@@ -278,7 +333,7 @@ def _check_file(file: Path, entry: Mapping[str, Any], *, verify: bool) -> None:
         raise ValueError(f"{file.name} has been altered")
 
 
-def _mapped(file: Path) -> npt.NDArray[Any]:
+def mapped(file: Path) -> npt.NDArray[Any]:
     """Return the array of a file, mapped where it is not empty."""
     with suppress(ValueError):  # an empty array cannot be mapped
         return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))

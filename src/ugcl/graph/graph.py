@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 
 from ugcl.graph import convert
 from ugcl.graph.edges import EdgeList, is_simple, simple_adjacency
+from ugcl.graph.fingerprint import fingerprint
 from ugcl.graph.folder import open_folder, save_folder
 from ugcl.graph.npz import load_npz, save_npz
 from ugcl.graph.validation import (
@@ -27,9 +27,6 @@ from ugcl.graph.validation import (
     num_classes,
 )
 from ugcl.typing import CSRMatrix, Features, LabelArray, NodeIndices
-
-PIECE = 2**20
-"""Numbers that the fingerprint takes at a time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,17 +191,7 @@ class Graph:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of A and X; graphs with equal fingerprints have equal embeddings."""
-        digest = hashlib.sha256()
-        for matrix in (self.adjacency, self.features):
-            digest.update(repr(matrix.shape).encode())
-            sparse = sp.issparse(matrix)
-            for part in (matrix.indptr, matrix.indices, matrix.data) if sparse else (matrix,):
-                flat = part.reshape(-1)
-                for start in range(0, flat.size, PIECE):
-                    piece = flat[start : start + PIECE]
-                    wide = piece.astype(np.int64) if part.dtype.kind == "i" else piece
-                    digest.update(np.ascontiguousarray(wide).data)
-        return digest.hexdigest()
+        return fingerprint(self.adjacency, self.features)
 
     def __copy__(self) -> Graph:
         return self

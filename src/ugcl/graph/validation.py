@@ -42,13 +42,18 @@ def checked_features(features: Features) -> Features:
     if not np.isfinite(values).all():
         bad = np.argwhere(~np.isfinite(values))
         row, column = bad[0] if features is values else _entry(features, int(bad[0, 0]))
-        raise UGCLError(
-            f"{len(bad):,} feature value(s) are NaN or infinite, the first at node {row}, "
-            f"column {column}: replace them, for example by 0 or the column's mean"
-        )
+        raise not_finite(len(bad), int(row), int(column))
     if sp.issparse(features):
         return frozen_csr(features)
     return _frozen(features)
+
+
+def not_finite(count: int, row: int, column: int) -> UGCLError:
+    """Return the error for feature values that are NaN or infinite, the first being here."""
+    return UGCLError(
+        f"{count:,} feature value(s) are NaN or infinite, the first at node {row}, "
+        f"column {column}: replace them, for example by 0 or the column's mean"
+    )
 
 
 def _entry(matrix: CSRMatrix, position: int) -> tuple[int, int]:

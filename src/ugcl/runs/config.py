@@ -14,6 +14,7 @@ from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.formats import FormatError, check_format, from_toml
 from ugcl.data import DATASETS, GraphFiles, hold_out_edges, load_graph, split_of
+from ugcl.data.readers.paths import absolute
 from ugcl.data.splits import Split
 from ugcl.graph import Graph
 from ugcl.methods import Method, Settings, get_method, method_file
@@ -257,4 +258,4 @@ def graph_name(graph: str | GraphFiles) -> str:
     """Return a data set's name as the catalogue has it, or the absolute path of a file."""
     if isinstance(graph, GraphFiles):
         return graph.resolved().edges
-    return graph.lower() if graph.lower() in DATASETS else str(Path(graph).resolve())
+    return graph.lower() if graph.lower() in DATASETS else absolute(graph)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ugcl.data import GraphFiles, load_graph
+from ugcl.data.readers.paths import matching_files
 from ugcl.methods import get_method, method_file
 from ugcl.runs.config import graph_name
 
@@ -104,7 +105,8 @@ def key_of(identity: Mapping[str, Any]) -> str:
 def _stamps(graph: str | GraphFiles) -> tuple[tuple[int, int], ...]:
     """Return time and size of a graph's files, which tell whether they have changed."""
     files = graph if isinstance(graph, GraphFiles) else GraphFiles(edges=graph)
-    paths = (Path(path) for path in (files.edges, files.features, files.labels, files.ids) if path)
+    sources = (path for path in (files.edges, files.features, files.labels, files.ids) if path)
+    paths = (path for source in sources for path in matching_files(source))
     stats = (path.stat() for path in paths if path.is_file())
     return tuple((stat.st_mtime_ns, stat.st_size) for stat in stats)
 

@@ -39,7 +39,7 @@ def test_frames_of_pandas_and_polars_are_the_same() -> None:
 def test_missing_files_and_unknown_extensions_are_errors(tmp_path: Path) -> None:
     with pytest.raises(UGCLError, match=r"nowhere\.csv does not exist"):
         read_graph(tmp_path / "nowhere.csv")
-    with pytest.raises(UGCLError, match="is a folder"):
+    with pytest.raises(UGCLError, match="has no tables"):
         read_graph(tmp_path)
     (tmp_path / "e.dat").write_text("a b\n")
     with pytest.raises(UGCLError, match="has no known extension"):

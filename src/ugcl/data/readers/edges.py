@@ -28,6 +28,7 @@ from ugcl.data.readers.ids import (
 )
 from ugcl.data.readers.limits import check_compressed
 from ugcl.data.readers.nodes import NodeTable, quoted
+from ugcl.data.readers.paths import is_several
 from ugcl.data.readers.tables import (
     Table,
     check_file,
@@ -75,6 +76,8 @@ def read_edges(source: Any, columns: Columns) -> EdgeTable:
 
 
 def _read(source: Any, columns: Columns) -> EdgeTable:
+    if is_several(source):
+        return _from_table(open_table(source, "edges", named=columns.edge_columns), columns)
     if isinstance(source, str | Path):
         path = Path(source)
         if file_extension(path) in NETWORK_FORMATS:
@@ -91,29 +94,51 @@ def _read(source: Any, columns: Columns) -> EdgeTable:
 
 
 def _from_table(table: Table, columns: Columns) -> EdgeTable:
-    weight = table.require(columns.weight) if columns.weight else _weight_column(table)
-    source, target = _ends(table, columns, weight)
+    source, target, weight = edge_columns(table, columns)
     ends = table.read((source, target), text=True)
     sources, targets = (
         as_ids(ends[name], f"the column '{name}' of {table.name}") for name in (source, target)
     )
     notes = [*table.notes]
     if not _share_ids(sources, targets):
-        if not _are_named(source, target, columns) and len(table.columns) > 2:
-            raise _ambiguous(table, f"'{source}' and '{target}' have no id in common")
-        notes.append(f"no id is in both '{source}' and '{target}' of {table.name}")
+        notes.append(no_common_id(table, source, target, columns))
     elif table.notes and (names := _header_read_as_edge(sources, targets)) is not None:
-        notes.append(
-            f"the first line of {table.name} was read as an edge; if it is a header, pass "
-            f"source {names[0]} and target {names[1]}"
-        )
+        notes.append(header_note(table, *names))
     weights = None if weight is None else _weights(table, weight)
-    note = f"{table.name}: {ends.num_rows:,} edges from '{source}' to '{target}'"
+    notes.append(edges_note(table, ends.num_rows, (source, target, weight)))
+    return EdgeTable(sources, targets, weights, notes=tuple(notes))
+
+
+def edge_columns(table: Table, columns: Columns) -> tuple[str, str, str | None]:
+    """Return the columns of the endpoints and of the weights: as given, or by their names."""
+    weight = table.require(columns.weight) if columns.weight else _weight_column(table)
+    return *_ends(table, columns, weight), weight
+
+
+def no_common_id(table: Table, source: str, target: str, columns: Columns) -> str:
+    """Return the note that no id is a source and a target, or refuse guessed columns."""
+    if not _are_named(source, target, columns) and len(table.columns) > 2:
+        raise _ambiguous(table, f"'{source}' and '{target}' have no id in common")
+    return f"no id is in both '{source}' and '{target}' of {table.name}"
+
+
+def header_note(table: Table, source: str, target: str) -> str:
+    """Return the note that the first line may be a header."""
+    return (
+        f"the first line of {table.name} was read as an edge; if it is a header, pass "
+        f"source {source} and target {target}"
+    )
+
+
+def edges_note(table: Table, rows: int, used: tuple[str, str, str | None]) -> str:
+    """Return the note of how many edges were read from which columns."""
+    source, target, weight = used
+    note = f"{table.name}: {rows:,} edges from '{source}' to '{target}'"
     if weight is not None:
         note += f", weights from '{weight}'"
-    if unused := [name for name in table.columns if name not in (source, target, weight)]:
+    if unused := [name for name in table.columns if name not in used]:
         note += f"; not used: {quoted(unused, 5)}"
-    return EdgeTable(sources, targets, weights, notes=(*notes, note))
+    return note
 
 
 def _share_ids(sources: pa.ChunkedArray, targets: pa.ChunkedArray) -> bool:
@@ -182,18 +207,28 @@ def _ambiguous(table: Table, reason: str) -> UGCLError:
 
 
 def _weights(table: Table, column: str) -> npt.NDArray[np.float64]:
+    check_weight_column(table, column)
+    values = table.read((column,))[column]
+    if missing := count_missing(values):
+        raise missing_weights(table, column, missing)
+    return np.asarray(values.to_numpy(), dtype=np.float64)
+
+
+def check_weight_column(table: Table, column: str) -> None:
+    """Refuse a column of weights that holds no numbers."""
     if not table.is_number(column) or table.is_list(column):
         raise UGCLError(
             f"the column '{column}' of {table.name} holds no numbers (with a decimal point) and "
             "cannot be weights: name another with `weight`"
         )
-    values = table.read((column,))[column]
-    if missing := count_missing(values):
-        raise UGCLError(
-            f"{missing:,} weight(s) are missing in the column '{column}' of {table.name}: fill "
-            "them in, or remove these edges"
-        )
-    return np.asarray(values.to_numpy(), dtype=np.float64)
+
+
+def missing_weights(table: Table, column: str, count: int) -> UGCLError:
+    """Return the error for weights that are missing."""
+    return UGCLError(
+        f"{count:,} weight(s) are missing in the column '{column}' of {table.name}: fill "
+        "them in, or remove these edges"
+    )
 
 
 def _from_array(array: Any, name: str) -> EdgeTable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -54,16 +55,17 @@ def read_features(
         if is_array_file(path):
             file = read_array(path)
             ids = None if file.ids is None else as_ids(to_arrow(file.ids), f"ids in {path.name}")
-            return _from_matrix(file.array, path.name, ids)
+            return from_matrix(file.array, path.name, ids)
         if file_extension(path) == ".json":
             return _from_json(path, expected.num_features)
     elif sp.issparse(source) or isinstance(source, np.ndarray | list | tuple):
-        return _from_matrix(source, "the features", None)
+        return from_matrix(source, "the features", None)
     table = open_table(source, "features", named=columns.node_columns)
     return _from_table(table, columns, expected, labelled=labelled)
 
 
-def _from_matrix(matrix: Any, name: str, ids: pa.ChunkedArray | None) -> NodeTable:
+def from_matrix(matrix: Any, name: str, ids: pa.ChunkedArray | None) -> NodeTable:
+    """Return a matrix, dense or sparse, as a table of nodes."""
     try:
         matrix = matrix if sp.issparse(matrix) else np.asarray(matrix)
     except ValueError as error:
@@ -121,6 +123,49 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _from_table(
     table: Table, columns: Columns, expected: ExpectedFeatures, *, labelled: bool
 ) -> NodeTable:
+    used = feature_columns(table, columns, expected, labelled=labelled)
+    values = read_node_columns(table, (used.id, used.label, used.split))
+    features, feature_names = _features(table, used.names, values.get(used.id))
+    return NodeTable(
+        table.name,
+        features.shape[0],
+        None if used.id is None else as_ids(values[used.id], used.where(table)),
+        features,
+        feature_names,
+        values.get(used.label),
+        values.get(used.split),
+        (*table.notes, used.note(table, *features.shape)),
+    )
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """Columns of ids, labels and split in a table of features, and those that are features."""
+
+    id: str | None
+    label: str | None
+    split: str | None
+    names: list[str]
+
+    def where(self, table: Table) -> str:
+        """Return where the ids are, for messages."""
+        return f"the column '{self.id}' of {table.name}"
+
+    def note(self, table: Table, rows: int, width: int) -> str:
+        """Return the note of how the table was read."""
+        note = f"{table.name}: {rows:,} rows of {width:,} features ({quoted(self.names, 6)})"
+        note += ", in the order of the nodes" if self.id is None else f", ids from '{self.id}'"
+        note += f", labels from '{self.label}'" if self.label else ""
+        note += f", split from '{self.split}'" if self.split else ""
+        if table.index_column() not in (None, self.id):
+            note += ", without the index that pandas wrote"
+        return note
+
+
+def feature_columns(
+    table: Table, columns: Columns, expected: ExpectedFeatures, *, labelled: bool
+) -> FeatureColumns:
+    """Return the columns of a table of features: as given, or by their names and types."""
     key = _id_column(table, columns)
     for name in filter(None, (columns.label, columns.split) if labelled else ()):
         table.require(name)
@@ -128,25 +173,7 @@ def _from_table(
     if key is not None and key in (label, split):
         raise UGCLError(f"the column '{key}' of {table.name} cannot be both id and label")
     names = _feature_columns(table, columns, expected, {key, label, split})
-    values = read_node_columns(table, (key, label, split))
-    features, feature_names = _features(table, names, values.get(key))
-    rows, width = features.shape
-    note = f"{table.name}: {rows:,} rows of {width:,} features ({quoted(names, 6)})"
-    note += ", in the order of the nodes" if key is None else f", ids from '{key}'"
-    note += f", labels from '{label}'" if label else ""
-    note += f", split from '{split}'" if split else ""
-    if table.index_column() not in (None, key):
-        note += ", without the index that pandas wrote"
-    return NodeTable(
-        table.name,
-        rows,
-        None if key is None else as_ids(values[key], f"the column '{key}' of {table.name}"),
-        features,
-        feature_names,
-        values.get(label),
-        values.get(split),
-        (*table.notes, note),
-    )
+    return FeatureColumns(key, label, split, names)
 
 
 def _feature_columns(
@@ -198,12 +225,7 @@ def _features(
         column = columns[name]
         if missing := count_missing(column):
             first = int(np.argmax(np.asarray(column.is_null(nan_is_null=True))))
-            node = "" if ids is None else f" (node {ids[first]})"
-            raise UGCLError(
-                f"{missing:,} feature value(s) are missing in the column '{name}' of {table.name}, "
-                f"the first in row {first + 1}{node}: fill them in, for example by 0 or the "
-                "column's mean"
-            )
+            raise missing_features(table, name, missing, first, None if ids is None else ids[first])
         if table.is_list(name):
             parts.append(_from_lists(column, name, table.name))
             feature_names += [f"{name}_{i}" for i in range(parts[-1].shape[1])]
@@ -213,12 +235,27 @@ def _features(
     return np.concatenate(parts, axis=1), tuple(feature_names)
 
 
+def missing_features(table: Table, column: str, count: int, row: int, id: Any) -> UGCLError:
+    """Return the error for feature values that are missing, the first in this row, of this id."""
+    node = "" if id is None else f" (node {id})"
+    return UGCLError(
+        f"{count:,} feature value(s) are missing in the column '{column}' of {table.name}, "
+        f"the first in row {row + 1}{node}: fill them in, for example by 0 or the "
+        "column's mean"
+    )
+
+
 def _from_lists(column: pa.ChunkedArray, name: str, table: str) -> npt.NDArray[np.float32]:
     lengths = pc.min_max(pc.list_value_length(column)).as_py()
     if lengths["min"] != lengths["max"]:
-        raise UGCLError(
-            f"the lists in the column '{name}' of {table} have between {lengths['min']} and "
-            f"{lengths['max']} entries: give all nodes the same number of features"
-        )
+        raise unequal_lists(name, table, lengths["min"], lengths["max"])
     flat = pc.list_flatten(column).cast(pa.float32(), safe=False)
     return np.asarray(flat.to_numpy()).reshape(len(column), -1)
+
+
+def unequal_lists(name: str, table: str, low: int, high: int) -> UGCLError:
+    """Return the error for lists of different lengths."""
+    return UGCLError(
+        f"the lists in the column '{name}' of {table} have between {low} and "
+        f"{high} entries: give all nodes the same number of features"
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Self
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data.catalogue import DATASETS
 from ugcl.data.readers.columns import Columns
+from ugcl.data.readers.paths import absolute
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,8 @@ class GraphFiles(Columns):
     """Files of a graph and names of their columns; `load_graph` accepts it instead of a path.
 
     Attributes:
-        edges: file of edges, or any other graph that `load_graph` accepts.
+        edges: file of edges; several, as a glob, a folder or a comma-separated list; or any other
+            graph that `load_graph` accepts.
         features: file of features; "" for none.
         labels: file of labels; "" for none.
         ids: file of the ids of the rows of features; "" if the features contain ids.
@@ -40,7 +41,7 @@ class GraphFiles(Columns):
     def resolved(self) -> Self:
         """Return a copy with absolute paths; the name of a data set stays."""
         paths: dict[str, Any] = {
-            name: str(Path(path).resolve())
+            name: absolute(path)
             for name in ("edges", "features", "labels", "ids")
             if (path := getattr(self, name))
         }

@@ -55,14 +55,9 @@ def read_labels(source: Any, columns: Columns, *, alone: bool = False) -> NodeTa
     if is_series(source):
         source = source.to_frame("label")
     table = open_table(source, "labels", named=columns.node_columns)
-    for name in filter(None, (columns.id, columns.split) if alone else ()):
-        table.require(name)
-    key, label, split = _roles(table, columns)
+    key, label, split = label_columns(table, columns, alone=alone)
     cells = read_node_columns(table, (key, label, split))
     rows = len(cells[label])
-    note = f"{table.name}: {rows:,} labels from '{label}'"
-    note += ", in the order of the nodes" if key is None else f", ids from '{key}'"
-    note += f", split from '{split}'" if split else ""
     ids = None
     if key is not None:
         ids = as_ids(cells[key], f"the column '{key}' of {table.name}")
@@ -73,8 +68,25 @@ def read_labels(source: Any, columns: Columns, *, alone: bool = False) -> NodeTa
         ids,
         labels=cells[label],
         split=cells.get(split),
-        notes=(*table.notes, note),
+        notes=(*table.notes, labels_note(table, rows, (key, label, split))),
     )
+
+
+def label_columns(
+    table: Table, columns: Columns, *, alone: bool
+) -> tuple[str | None, str, str | None]:
+    """Return the columns of ids, labels and split; the arguments are those of `read_labels`."""
+    for name in filter(None, (columns.id, columns.split) if alone else ()):
+        table.require(name)
+    return _roles(table, columns)
+
+
+def labels_note(table: Table, rows: int, used: tuple[str | None, str, str | None]) -> str:
+    """Return the note of how many labels were read from which columns."""
+    key, label, split = used
+    note = f"{table.name}: {rows:,} labels from '{label}'"
+    note += ", in the order of the nodes" if key is None else f", ids from '{key}'"
+    return note + (f", split from '{split}'" if split else "")
 
 
 def _from_array(array: npt.NDArray[Any], ids: npt.NDArray[Any] | None, name: str) -> NodeTable:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from ugcl.data.readers.ids import (
 )
 from ugcl.data.readers.labels import encode_labels, read_ids, read_labels, split_rows
 from ugcl.data.readers.nodes import ExpectedFeatures, NodeTable
+from ugcl.data.readers.paths import name_of
 from ugcl.data.readers.structural import steps_of, structural_features
 from ugcl.data.readers.tables import error_text
 from ugcl.graph import Graph
@@ -56,8 +56,9 @@ def read_graph(
 ) -> Graph:
     """Read a graph from files, data frames, arrays or graphs of other libraries.
 
-    A table may be a file (CSV, TSV or other text, Parquet or JSON lines, compressed or not) or a
-    data frame (pandas, polars or any with Arrow's C interface). Ids are integers or text. Nodes are
+    A table may be a file (CSV, TSV or other text, Parquet or JSON lines, compressed or not),
+    several files with the same columns (a folder, a glob such as `days/*.csv`, or a list) or a data
+    frame (pandas, polars or any with Arrow's C interface). Ids are integers or text. Nodes are
     in the order of the features, else sorted by id. The graph's `notes` describe what was read and
     changed.
 
@@ -85,7 +86,7 @@ def read_graph(
     """
     columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
     if name is None:
-        name = Path(edges).name if isinstance(edges, str | Path) else ""
+        name = name_of(edges)
     with _reading_graph():
         return _read(edges, features, labels, ids, columns, expected or ExpectedFeatures(), name)
 
@@ -188,17 +189,31 @@ def _edge_list(edges: EdgeTable, nodes: pa.Array, table: NodeTable | None) -> Ed
     if missing:
         ids = unique_ids(missing)
         where = table.name if table is not None else "the matrix"
-        advice = f"add their rows to {where}, whose ids are {preview(nodes)}, or remove their edges"
-        if table is not None and table.ids is None:
-            advice = (
-                f"{where} has no ids, so that its {table.rows:,} rows are nodes 0 to "
-                f"{table.rows - 1:,}; name the column of ids with `id`, or pass the ids of the "
-                "rows as `ids`"
-            )
-        raise UGCLError(
-            f"{len(ids):,} node(s) of the edges have no features ({preview(ids)}): {advice}"
-        )
+        has_ids = table is None or table.ids is not None
+        raise nodes_without_features(ids, len(ids), where, nodes, has_ids=has_ids, rows=len(nodes))
     return EdgeList(sources, targets, edges.weights, edges.directed)
+
+
+def nodes_without_features(
+    ids: pa.Array, count: int, where: str, nodes: pa.Array, *, has_ids: bool, rows: int
+) -> UGCLError:
+    """Return the error for nodes of the edges that have no features.
+
+    Args:
+        ids: the first ids of these nodes.
+        count: how many there are.
+        where: name of the features.
+        nodes: the first ids of the features.
+        has_ids: whether the features have ids.
+        rows: number of their rows.
+    """
+    advice = f"add their rows to {where}, whose ids are {preview(nodes)}, or remove their edges"
+    if not has_ids:
+        advice = (
+            f"{where} has no ids, so that its {rows:,} rows are nodes 0 to {rows - 1:,}; name the "
+            "column of ids with `id`, or pass the ids of the rows as `ids`"
+        )
+    return UGCLError(f"{count:,} node(s) of the edges have no features ({preview(ids)}): {advice}")
 
 
 def _build(
@@ -216,17 +231,26 @@ def _build(
         isolated = np.ones(len(nodes), dtype=bool)
         isolated[edges.sources] = isolated[edges.targets] = False
         if isolated.any():
-            args["notes"] += (f"kept {isolated.sum():,} node(s) that have features but no edges",)
+            args["notes"] += (isolated_note(int(isolated.sum())),)
         return Graph(edges, table.features, feature_names=table.feature_names, **args)
     adjacency, edge_notes = simple_adjacency(edges, len(nodes))
     features, names = structural_features(adjacency, ids.tolist(), steps_of(expected.feature_names))
-    note = (
+    args["notes"] += (no_features_note(names), *edge_notes)
+    weighted = edges.weights is not None
+    return Graph(adjacency, features, weighted=weighted, feature_names=names, **args)
+
+
+def isolated_note(count: int) -> str:
+    """Return the note of nodes without edges."""
+    return f"kept {count:,} node(s) that have features but no edges"
+
+
+def no_features_note(names: tuple[str, ...]) -> str:
+    """Return the note of structural features by the names of their columns."""
+    return (
         f"no features: computed {len(names)} structural features from the edges, the degree and a "
         f"random projection of the adjacency and its powers up to {steps_of(names)}"
     )
-    args["notes"] += (note, *edge_notes)
-    weighted = edges.weights is not None
-    return Graph(adjacency, features, weighted=weighted, feature_names=names, **args)
 
 
 def _label_args(
@@ -250,38 +274,63 @@ def _label_args(
         rows = _row_nodes(table, nodes, ordered=ordered)
         parts = split_rows(table.split, table.name)
         args["splits"] = {part: rows[members] for part, members in parts.items()}
-    for column, missing in (
-        (columns.label, args["labels"] is None),
-        (columns.split, not args["splits"]),
-    ):
-        if column and missing:
-            raise UGCLError(f"the column '{column}' is in no table of nodes: check its name")
+    has_labels = args["labels"] is not None
+    check_label_columns(columns, has_labels=has_labels, has_split=bool(args["splits"]))
     return args
+
+
+def check_label_columns(columns: Columns, *, has_labels: bool, has_split: bool) -> None:
+    """Refuse columns of labels and split that the user gives and no table has."""
+    for column, found in ((columns.label, has_labels), (columns.split, has_split)):
+        if column and not found:
+            raise UGCLError(f"the column '{column}' is in no table of nodes: check its name")
+
+
+def number_of_labels(name: str, rows: int, num_nodes: int, *, ordered: bool) -> None:
+    """Refuse labels without ids unless there is one for each node, in an order that is known."""
+    if not ordered:
+        raise UGCLError(
+            f"{name} has no ids, and without features the nodes have no order: give it a "
+            "column of ids"
+        )
+    if rows != num_nodes:
+        raise UGCLError(
+            f"there are {num_nodes:,} nodes but {rows:,} labels in {name}: "
+            "give one for each node, or a column of ids"
+        )
+
+
+def labels_of_others(
+    name: str, notes: Sequence[str], nodes: pa.Array, missing: pa.Array, count: int, *, begins: bool
+) -> UGCLError:
+    """Return the error for labels of nodes that are not in the graph.
+
+    Args:
+        name: of the table of labels.
+        notes: how it was read.
+        nodes: the first ids of the graph.
+        missing: the first ids that are not among them.
+        count: how many there are.
+        begins: whether that of the first row is one.
+    """
+    advice = f"remove them, or check the ids, which are {preview(nodes)} in the graph"
+    if begins and any("has no header" in note for note in notes):
+        advice = "if the first line is a header, pass its columns as `id` and `label`"
+    return UGCLError(
+        f"{count:,} label(s) in {name} are of nodes that are not in the graph "
+        f"({preview(missing)}): {advice}"
+    )
 
 
 def _row_nodes(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> NodeIndices:
     """Return the node of each row of a table, by id or in the order of the nodes."""
     if table.ids is None:
-        if not ordered:
-            raise UGCLError(
-                f"{table.name} has no ids, and without features the nodes have no order: give it a "
-                "column of ids"
-            )
-        if table.rows != len(nodes):
-            raise UGCLError(
-                f"there are {len(nodes):,} nodes but {table.rows:,} labels in {table.name}: "
-                "give one for each node, or a column of ids"
-            )
+        number_of_labels(table.name, table.rows, len(nodes), ordered=ordered)
         return np.arange(len(nodes))
     ids, node_ids = with_common_type([table.ids, pa.chunked_array([nodes])])
     indices = positions_of(ids, decoded(node_ids))
     if (indices < 0).any():
         missing = decoded(ids).filter(pa.array(indices < 0))
-        advice = f"remove them, or check the ids, which are {preview(nodes)} in the graph"
-        if indices[0] < 0 and any("has no header" in note for note in table.notes):
-            advice = "if the first line is a header, pass its columns as `id` and `label`"
-        raise UGCLError(
-            f"{len(missing):,} label(s) in {table.name} are of nodes that are not in the graph "
-            f"({preview(missing)}): {advice}"
-        )
+        begins = bool(indices[0] < 0)
+        raise labels_of_others(table.name, table.notes, nodes, missing, len(missing), begins=begins)
     return indices

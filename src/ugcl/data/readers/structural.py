@@ -22,6 +22,11 @@ MAX_STEPS = 8
 MAX_ENTRIES = 40_000_000
 """Limit of steps times entries of the adjacency: larger graphs get fewer steps."""
 
+BLOCK = 2**16
+"""Rows that are computed at a time, or sixteenths of their entries."""
+
+Matrix = npt.NDArray[np.float32]
+
 DEGREE_SCALE = 8 * np.log(2)
 """Scales a degree of 255 to 1, about the norm of the rest of a row."""
 
@@ -47,17 +52,58 @@ def structural_features(
     Returns:
         N x 129, float32, and the names of the columns, which contain K.
     """
-    steps = steps or max(1, min(MAX_STEPS, MAX_ENTRIES // max(adjacency.nnz, 1)))
-    signs = _random_signs(ids)
+    steps = steps or num_steps(adjacency.nnz)
+    signs = random_signs(ids)
     features = np.zeros((signs.shape[0], NUM_PROJECTIONS + 1), dtype=np.float32)
-    features[:, 0] = np.log1p(np.diff(adjacency.indptr)) / DEGREE_SCALE
-    transition, projected = _transition(adjacency), signs
-    del signs
+    fill_features(adjacency, signs, np.empty_like(signs), features, steps)
+    return features, names_of(steps)
+
+
+def num_steps(nnz: int) -> int:
+    """Return K by the number of entries of the adjacency."""
+    return max(1, min(MAX_STEPS, MAX_ENTRIES // max(nnz, 1)))
+
+
+def names_of(steps: int) -> tuple[str, ...]:
+    """Return the names of the columns."""
+    return ("degree", *(f"walk{steps}_{i}" for i in range(NUM_PROJECTIONS)))
+
+
+def fill_features(
+    adjacency: CSRMatrix, signs: Matrix, other: Matrix, features: Matrix, steps: int
+) -> None:
+    """Compute structural features by blocks of rows; all arrays may be mapped files.
+
+    Args:
+        adjacency: A, N x N.
+        signs: R, N x 128, which is overwritten.
+        other: room for an array of the same shape.
+        features: zeros, N x 129, which become the features.
+        steps: K.
+    """
+    indptr, projected = adjacency.indptr, signs
+    blocks = _row_blocks(indptr)
+    for first, last in blocks:
+        degrees = np.diff(indptr[first : last + 1])
+        features[first:last, 0] = np.log1p(degrees) / DEGREE_SCALE
     for _ in range(steps):
-        projected = transition @ projected
-        norm = steps * np.sqrt(np.einsum("ij,ij->i", projected, projected))
-        features[:, 1:] += projected / np.where(norm > 0, norm, 1)[:, None]
-    return features, ("degree", *(f"walk{steps}_{i}" for i in range(NUM_PROJECTIONS)))
+        for first, last in blocks:
+            block = _transition(adjacency, first, last) @ projected
+            other[first:last] = block
+            norm = steps * np.sqrt(np.einsum("ij,ij->i", block, block))
+            features[first:last, 1:] += block / np.where(norm > 0, norm, 1)[:, None]
+        projected, other = other, projected
+
+
+def _row_blocks(indptr: npt.NDArray[Any]) -> list[tuple[int, int]]:
+    """Split rows into blocks of at most `BLOCK` rows and about as many entries."""
+    rows, first, blocks = indptr.size - 1, 0, []
+    while first < rows:
+        last = int(np.searchsorted(indptr, int(indptr[first]) + 16 * BLOCK, side="right")) - 1
+        last = min(max(last, first + 1), first + BLOCK, rows)
+        blocks.append((first, last))
+        first = last
+    return blocks
 
 
 def steps_of(names: tuple[str, ...] | None) -> int | None:
@@ -66,16 +112,18 @@ def steps_of(names: tuple[str, ...] | None) -> int | None:
     return int(match[1]) if match and names and names[0] == "degree" else None
 
 
-def _transition(adjacency: CSRMatrix) -> CSRMatrix:
-    """Return D^-1 A."""
-    strength = np.asarray(adjacency.sum(axis=1), dtype=np.float32).reshape(-1)
-    rows = np.repeat(np.where(strength > 0, strength, 1), np.diff(adjacency.indptr))
-    return sp.csr_array(
-        (adjacency.data / rows, adjacency.indices, adjacency.indptr), shape=adjacency.shape
-    )
+def _transition(adjacency: CSRMatrix, first: int, last: int) -> CSRMatrix:
+    """Return rows of D^-1 A."""
+    indptr = adjacency.indptr[first : last + 1]
+    begin, end = int(indptr[0]), int(indptr[-1])
+    parts = adjacency.data[begin:end], adjacency.indices[begin:end], indptr - indptr[0]
+    rows = sp.csr_array(parts, shape=(last - first, adjacency.shape[1]))
+    strength = np.asarray(rows.sum(axis=1), dtype=np.float32).reshape(-1)
+    divisors = np.repeat(np.where(strength > 0, strength, 1), np.diff(indptr))
+    return sp.csr_array((parts[0] / divisors, *parts[1:]), shape=rows.shape)
 
 
-def _random_signs(ids: Iterable[Any]) -> npt.NDArray[np.float32]:
+def random_signs(ids: Iterable[Any]) -> npt.NDArray[np.float32]:
     """Return `NUM_PROJECTIONS` random signs for each id."""
     size = NUM_PROJECTIONS // 8
     digests = b"".join(hashlib.blake2b(str(i).encode(), digest_size=size).digest() for i in ids)

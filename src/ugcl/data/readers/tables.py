@@ -27,6 +27,7 @@ from ugcl.data.readers.limits import (
     check_compressed,
     check_json,
 )
+from ugcl.data.readers.paths import is_several, matching_files
 from ugcl.data.readers.text import SEPARATORS, open_text
 
 JSON_LINES = (".jsonl", ".ndjson")
@@ -39,7 +40,11 @@ MAX_TEXT = 300
 
 EXTENSIONS = (*SEPARATORS, *PARQUET, *JSON_LINES)
 
+PARQUET_BATCH = 2**18
+"""Rows of a record batch of Parquet files that are read in batches."""
+
 Load = Callable[[list[str], bool], pa.Table]
+Batches = Callable[[list[str], bool], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
@@ -51,12 +56,17 @@ class Table:
         schema: names and types of its columns; for text files inferred from their beginning.
         load: function that reads columns; its second argument says whether as unparsed text.
         notes: descriptions of how the table was read.
+        batches: like `load`, but a generator of record batches, in which unparsed text is not a
+            dictionary; None where the table is in memory anyway.
+        is_text: whether the cells are unparsed text.
     """
 
     name: str
     schema: pa.Schema
     load: Load
     notes: tuple[str, ...] = field(default=())
+    batches: Batches | None = None
+    is_text: bool = False
 
     @cached_property
     def columns(self) -> list[str]:
@@ -122,10 +132,16 @@ def open_table(source: Any, what: str, *, named: Collection[str] = ()) -> Table:
     """Open a file or a data frame.
 
     Args:
-        source: a path, or an object with Arrow's C interface, such as pandas and polars frames.
+        source: a path; several, as `matching_files` takes them; or an object with Arrow's C
+            interface, such as pandas and polars frames.
         what: its content, for messages: "edges", "features", "labels" or "ids".
         named: columns that the user gives; a first line that contains them is a header.
     """
+    if is_several(source):
+        from ugcl.data.readers.several import one_table  # imports this module
+
+        files = matching_files(source)
+        return one_table(source, [_open_file(file, named, edges=what == "edges") for file in files])
     if isinstance(source, str | Path):
         return _open_file(Path(source), named, edges=what == "edges")
     if type(source).__name__ == "LazyFrame":
@@ -267,7 +283,7 @@ def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
             return _checked(Table(path.name, table.schema, lambda columns, text: table))
         check_compressed(path)
         text = open_text(path, SEPARATORS[kind], named, edges=edges)
-        return _checked(Table(path.name, text.schema, text.load, text.notes))
+        return _checked(Table(path.name, text.schema, text.load, text.notes, text.batches, True))
 
 
 def _open_parquet(path: Path) -> Table:
@@ -283,7 +299,12 @@ def _open_parquet(path: Path) -> Table:
     def load(columns: list[str], text: bool) -> pa.Table:
         return _plain(pq.read_table(path, columns=columns, use_threads=expanded > SMALL))
 
-    return Table(path.name, schema, load)
+    def batches(columns: list[str], text: bool) -> Iterator[pa.RecordBatch]:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(PARQUET_BATCH, columns=columns):
+                yield from _plain(pa.Table.from_batches([batch])).to_batches()
+
+    return Table(path.name, schema, load, batches=batches)
 
 
 def _is_list(kind: pa.DataType) -> bool:

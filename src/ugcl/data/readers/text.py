@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,14 +35,17 @@ SEPARATORS = {
 
 COMMENTS = ("#", "%")
 
+TEXT_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+
 
 @dataclass(frozen=True)
 class TextTable:
-    """Schema of a text file, the function that reads its columns, and notes for the user."""
+    """Schema of a text file, the functions that read its columns, and notes for the user."""
 
     schema: pa.Schema
     load: Callable[[list[str], bool], pa.Table]
     notes: tuple[str, ...]
+    batches: Callable[[list[str], bool], Iterator[pa.RecordBatch]]
 
 
 def open_text(path: Path, separators: str, named: Collection[str], *, edges: bool) -> TextTable:
@@ -96,7 +99,17 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
             table = parse_csv(stream, convert)
         return _trimmed(table) if text else table
 
-    return TextTable(schema, load, () if header else (note,))
+    def batches(columns: list[str], text: bool) -> Iterator[pa.RecordBatch]:
+        if empty:
+            return
+        convert = _as_text(columns, pa.string()) if text else _as_numbers(columns, schema)
+        with (
+            pa.input_stream(str(path), compression="detect") as stream,
+            pyarrow.csv.open_csv(stream, read, parse, convert) as reader,
+        ):
+            yield from map(_trimmed_batch if text else lambda batch: batch, reader)
+
+    return TextTable(schema, load, () if header else (note,), batches)
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
@@ -140,8 +153,7 @@ def _split_lines(lines: list[str], separators: str) -> tuple[str, list[list[str]
     return separator, rows_by_separator[separator]
 
 
-def _as_text(columns: list[str]) -> pyarrow.csv.ConvertOptions:
-    kind = pa.dictionary(pa.int32(), pa.string())
+def _as_text(columns: list[str], kind: pa.DataType = TEXT_DICTIONARY) -> pyarrow.csv.ConvertOptions:
     return pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(columns, kind),
         include_columns=columns,
@@ -168,3 +180,13 @@ def _trimmed(table: pa.Table) -> pa.Table:
             text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
             table = table.set_column(i, name, text.dictionary_encode())
     return table
+
+
+def _trimmed_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Strip white space from columns of text; empty text is missing."""
+    for i, name in enumerate(batch.schema.names):
+        texts = pc.utf8_trim_whitespace(batch[name])
+        if not texts.equals(batch[name]):
+            texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+            batch = batch.set_column(i, name, texts)
+    return batch

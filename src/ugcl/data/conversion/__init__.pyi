@@ -1,0 +1,1 @@
+from .converter import convert_graph as convert_graph

@@ -1,0 +1,114 @@
+"""Limits of a conversion: memory and disk."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ugcl._utils.errors import UGCLError
+from ugcl.data.readers.tables import PARQUET, file_extension
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+UNITS |= {f"{unit}i": 2 ** (10 * i) for i, unit in enumerate("KMGT", 1)}
+
+DEFAULT_MEMORY = "4GB"
+
+MIN_MEMORY = 600 * 10**6
+"""The libraries and the batches of rows need about half of it."""
+
+OVERHEAD = 450 * 10**6
+"""Memory of the libraries and of batches of rows."""
+
+SHARE = 0.7
+"""Part of the rest that DuckDB's limit may be; it does not count all that it allocates."""
+
+PER_NODE = 16
+"""Bytes of arrays with an element for each node."""
+
+COMPRESSION = 4
+"""Assumed ratio of text files that are compressed."""
+
+
+def parse_size(text: str | int, name: str = "memory") -> int:
+    """Return a number of bytes, given as such or like `4GB`, `512MB`, `2GiB`.
+
+    Args:
+        text: the size.
+        name: of the parameter, for messages.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]i?)?B?\s*", str(text), re.I)
+    if match is None:
+        raise UGCLError(f"`{name}` must be a size such as 4GB or 512MB, not {text!r}")
+    unit = (match[2] or "").upper().replace("I", "i")
+    return int(float(match[1]) * UNITS[unit])
+
+
+def check_memory(memory: int) -> None:
+    """Refuse a limit that the libraries alone would exceed."""
+    if memory < MIN_MEMORY:
+        raise UGCLError(
+            f"`memory` is {size(memory)}, but a conversion needs at least {size(MIN_MEMORY)}: "
+            "raise it"
+        )
+
+
+def for_database(memory: int, num_nodes: int = 0) -> int:
+    """Return the part of the memory that the database may use.
+
+    Args:
+        memory: the limit of the conversion.
+        num_nodes: N, as far as it is known.
+    """
+    left = memory - OVERHEAD - PER_NODE * num_nodes
+    if left < 10**8:
+        raise UGCLError(
+            f"`memory` is {size(memory)}, which is too little for {num_nodes:,} nodes: raise it "
+            f"to {size(OVERHEAD + PER_NODE * num_nodes + 10**9)}"
+        )
+    return int(SHARE * left)
+
+
+def estimated_rows(files: Iterable[Path]) -> int:
+    """Return about how many rows the tables in these files have."""
+    return sum(_rows(file) for file in files)
+
+
+def _rows(file: Path) -> int:
+    if file_extension(file) in PARQUET:
+        return int(pq.read_metadata(file).num_rows)
+    with pa.input_stream(str(file), compression="detect") as stream:
+        start: bytes = stream.read(2**20)
+    ratio = 1 if file.suffix.lower() == file_extension(file) else COMPRESSION
+    lines = max(start.count(b"\n"), 1)
+    return int(ratio * file.stat().st_size * lines / max(len(start), 1)) + 1
+
+
+def check_disk(needs: Mapping[Path, int]) -> None:
+    """Refuse to begin what will not fit onto the disk.
+
+    Args:
+        needs: bytes that will be written into each folder, of which the parents exist.
+    """
+    by_device: dict[int, tuple[Path, int]] = {}
+    for folder, need in needs.items():
+        place = next(parent for parent in (folder, *folder.parents) if parent.exists())
+        device = place.stat().st_dev
+        first, total = by_device.get(device, (place, 0))
+        by_device[device] = first, total + need
+    for place, need in by_device.values():
+        free = shutil.disk_usage(place).free
+        if need > free:
+            raise UGCLError(
+                f"the conversion needs about {size(need)} in {place}, where {size(free)} are free: "
+                "make room, or choose another `temp` or `out`"
+            )
+
+
+def size(count: float) -> str:
+    """Return a number of bytes as text."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
