@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from conftest import make_graph
 from ugcl.typing import Sampling
 from ugcl.views import sample_nodes
-from ugcl.views.node_sampling import row_entries
+from ugcl._utils.rows import row_entries
 
 SAMPLINGS = get_args(Sampling)
 

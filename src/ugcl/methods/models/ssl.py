@@ -92,7 +92,7 @@ class SSLModel(ScaledModel):
 
     def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
         """Return the function from an epoch's number to its loss."""
-        views = self.views.bind(graph.adjacency, self.scaled(graph), device)
+        views = self.views.bind(graph.adjacency, self.rows(graph), device)
 
         def loss_of(epoch: int) -> Tensor:
             rng = self.rng(epoch)
