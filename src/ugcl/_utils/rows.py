@@ -6,6 +6,7 @@ SciPy's own indexing copies a matrix without weights as a whole, whose data are 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,14 @@ def has_weights(adjacency: CSRMatrix) -> bool:
     if values.strides == (0,):  # one number for all
         values = values[:1]
     return any((piece != 1).any() for piece in pieces(values))
+
+
+def is_mapped(array: npt.NDArray[Any]) -> bool:
+    """Return whether an array is mapped from a file."""
+    owner: Any = array
+    while owner is not None and not isinstance(owner, mmap):
+        owner = getattr(owner, "base", None)
+    return owner is not None
 
 
 def pieces(array: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
