@@ -21,7 +21,7 @@ from ugcl.views.directions import MAX_EXACT, MAX_ROWS
 from ugcl.views.reliability import COLUMNS, LARGE_GRAPH, MAX_NEIGHBOURS, SAMPLE
 from ugcl.views.structure import ENTRIES, MAX_WALKED
 
-PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 3
+PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 2.5
 """Copies in memory of an encoder's weights (with gradients and Adam's two moments), of S x D'
 arrays in a step, of the embeddings and of the graph. Measured; a test compares the estimate with
 training."""

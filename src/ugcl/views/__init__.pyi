@@ -1,3 +1,4 @@
+from .ahead import Ahead as Ahead
 from .augmentation import AdaptiveAugmentation as AdaptiveAugmentation
 from .augmentation import RandomAugmentation as RandomAugmentation
 from .augmentation import undirected_edges as undirected_edges

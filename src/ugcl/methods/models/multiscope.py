@@ -109,13 +109,12 @@ class MultiScopeModel(SSLModel):
 
     def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
         """Return the function from an epoch's number to its loss; hold out nodes first."""
-        views = self.training_views(graph, device)
+        sampled = self.samples(self.training_views(graph, device), graph)
 
         def loss_of(epoch: int) -> Tensor:
             if torch.isnan(self.held_out_losses[0]):
                 self.held_out_losses[0] = self._held_out_loss()
-            rng = self.rng(epoch)
-            return self._pair_loss(views.sample(rng), rng)
+            return self._pair_loss(*sampled(epoch))
 
         return loss_of
 
