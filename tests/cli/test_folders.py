@@ -94,7 +94,7 @@ def test_training_and_all_that_uses_it_have_the_same_bits(
     np.testing.assert_array_equal(one, two)
     for words in (
         ("evaluate",),
-        ("neighbors", "--node", "3"),
+        ("neighbors", 3),
         ("embed", "--out", tmp_path / "embedded.npy"),
         ("report", "--out", tmp_path / "report.html"),
     ):
