@@ -41,7 +41,7 @@ def measure(method: str, graph: str) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         words = ["train", graph, "--method", method, "--epochs", "3", "--threads", "1"]
         command = [sys.executable, "-m", "ugcl", *words, "--out", f"{folder}/run"]
-        with open(f"{folder}/log", "w+", encoding="utf-8") as log:
+        with Path(folder, "log").open("w+", encoding="utf-8") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log)
             _, status, usage = os.wait4(process.pid, 0)  # of this process alone
             log.seek(0)

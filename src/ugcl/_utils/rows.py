@@ -21,8 +21,11 @@ PIECE = 2**20
 MAX_SUMS = 2**22
 """Entries up to which every prefix sum is stored."""
 
-STEP = 64
+STEP = 16
 """Entries between two prefix sums that are stored of longer arrays."""
+
+PART = 2**13
+"""Prefix sums that are looked up at a time."""
 
 
 def row_entries(matrix: CSRMatrix, rows: NodeIndices) -> tuple[NodeIndices, NodeIndices]:
@@ -119,18 +122,24 @@ class PrefixSums:
 
     def at(self, positions: NodeIndices) -> npt.NDArray[np.float64]:
         """Return `s_k` for each position k."""
-        block, offset = np.divmod(positions, self.step)
         if self.step == 1:
-            return np.asarray(self.stored[block])
-        return np.take_along_axis(self._sums(block), offset[:, None], axis=1)[:, 0]
+            return np.asarray(self.stored[positions])
+        found = np.empty(positions.size)
+        for part in _parts(positions.size):
+            block, offset = np.divmod(positions[part], self.step)
+            sums = self._sums(block)
+            found[part] = sums[np.arange(block.size), offset]
+        return found
 
     def search(self, targets: npt.NDArray[np.float64]) -> NodeIndices:
         """Return for each target the last k with `s_k <= target`."""
         block = np.searchsorted(self.stored, targets, side="right") - 1
         if self.step == 1:
             return block
-        inside = (self._sums(block)[:, 1:] <= targets[:, None]).sum(axis=1)
-        return np.asarray(np.minimum(block * self.step + inside, self.values.size))
+        for part in _parts(targets.size):
+            inside = (self._sums(block[part])[:, 1:] <= targets[part, None]).sum(axis=1)
+            block[part] = np.minimum(block[part] * self.step + inside, self.values.size)
+        return block
 
     def _sums(self, block: NodeIndices) -> npt.NDArray[np.float64]:
         """Return the sums from the start of each block to its end."""
@@ -138,3 +147,8 @@ class PrefixSums:
         values = self.values.take(places, mode="clip").astype(np.float64)
         values[places >= self.values.size] = 0
         return np.cumsum(np.hstack([self.stored[block][:, None], values]), axis=1)
+
+
+def _parts(size: int) -> Iterator[slice]:
+    """Yield parts that stay in cache."""
+    return (slice(start, start + PART) for start in range(0, size, PART))

@@ -103,15 +103,15 @@ class WalkEstimates:
     def _step(self, nodes: NodeIndices, uniform: npt.NDArray[np.float64]) -> NodeIndices:
         """Move each walker by the row of P at its node that `uniform` selects; some stay."""
         adjacency, sums = self.graph.adjacency, self._sums
-        target = uniform * self._degrees(nodes)
         first = adjacency.indptr[nodes].astype(np.int64)
         count = adjacency.indptr[nodes + 1] - first
         if sums is None:
-            offset = target.astype(np.int64)
+            offset = (uniform * (count + SMOOTHING_SELF_LOOPS)).astype(np.int64)
         else:
-            low = sums.at(first)
+            low, high = sums.at(first), sums.at(first + count)
+            target = uniform * (high - low + SMOOTHING_SELF_LOOPS)
             offset = sums.search(low + target) - first
-            inside = target < sums.at(first + count) - low
+            inside = target < high - low
             offset = np.where(inside, np.clip(offset, 0, count - 1), count)
         moving = offset < count
         place = np.where(moving, first + offset, 0)
