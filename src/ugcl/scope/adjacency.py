@@ -47,8 +47,9 @@ def degree_scale(adjacency: CSRMatrix, self_loops: float = 1.0) -> npt.NDArray[n
     for first, last in pairwise([*np.minimum(starts, size).tolist(), size]):
         if first < last:
             block = take_rows(adjacency, np.arange(first, last))
-            loops = sp.eye_array(last - first, size, k=first, format="csr", dtype=np.float32)
-            degree[first:last] = (block + self_loops * loops).sum(axis=1)
+            if self_loops:
+                block = block + self_loops * sp.eye_array(last - first, size, k=first, format="csr")
+            degree[first:last] = block.sum(axis=1)
     return _inverse_root(degree)
 
 
