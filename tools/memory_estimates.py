@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 METHODS = ("ugcl", "multiscope")
 GRAPHS = (
@@ -30,7 +31,8 @@ def main(out: Path) -> None:
     for method in METHODS:
         for graph in GRAPHS:
             if (method, graph) not in known:
-                row = {"method": method, "graph": graph, **measure(method, graph)}
+                row: dict[str, Any] = {"method": method, "graph": graph}
+                row |= measure(method, graph)
                 with out.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
                 print(f"{row['announced_mb'] / row['peak_mb']:.2f}", row, flush=True)
