@@ -625,6 +625,17 @@ def sparse_products() -> Rows:
         yield *sizes, *(f"{1000 * value:.2f}" for value in row["seconds"].values())
 
 
+def memory_estimates() -> Rows:
+    """Memory that is announced and needed, by data set."""
+    yield "data set", "`ugcl`, announced", "peak", "`multiscope`, announced", "peak"
+    records = load("memory_estimates")
+    for row in (row for row in records if row["method"] == "ugcl"):
+        other = find_record(records, method="multiscope", graph=row["graph"])
+        assert other is not None
+        sizes = (each[name] for each in (row, other) for name in ("announced_mb", "peak_mb"))
+        yield row["graph"], *(f"{size:,}" for size in sizes)
+
+
 PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "README.md": (overview,),
     "docs/guide.md": (families,),
@@ -637,6 +648,7 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
         ingredients,
         stopping,
     ),
+    "docs/large-graphs.md": (memory_estimates,),
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
     "docs/results/paper.md": (
         classification,

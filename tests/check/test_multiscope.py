@@ -33,9 +33,8 @@ def test_the_embeddings_are_as_wide_as_estimated(params: dict[str, Any]) -> None
 
 def test_wide_features_cost_gram_matrices_only_where_they_are_exact() -> None:
     settings = settings_of(structure_columns=0)
-    floats = [multiscope_floats(make_graph(40, width), settings) for width in (2048, 4096, 5000)]
-    assert floats[0] == floats[1]
-    assert floats[2] < floats[0] / 10
+    floats = [multiscope_floats(make_graph(40, width), settings) for width in (2048, 2049)]
+    assert floats[1] < floats[0] / 10
 
 
 def test_more_scopes_and_structure_take_longer() -> None:

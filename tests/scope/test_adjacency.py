@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from ugcl.scope import normalised_adjacency
+from conftest import make_graph
+from ugcl._utils.rows import induced
+from ugcl.scope import degree_scale, normalised_adjacency, normalised_slice
 
 
 def weighted(seed: int, size: int = 9) -> np.ndarray:
@@ -44,3 +46,22 @@ def test_by_default_self_loops_weigh_as_much_as_an_edge() -> None:
     """The paper's c = 1; the two nodes of an edge are then the same."""
     adjacency = sp.csr_array(np.array([[0, 1], [1, 0.0]]))
     np.testing.assert_allclose(normalised_adjacency(adjacency).toarray(), 0.5)
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+@pytest.mark.parametrize("self_loops", [0.0, 0.3, 1.0, 2.0])
+def test_slices_have_the_bits_of_the_whole(
+    has_weights: bool, self_loops: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ugcl.scope.adjacency.PIECE", 50)
+    adjacency = make_graph(70).adjacency.copy()
+    rows = np.repeat(np.arange(70), np.diff(adjacency.indptr))
+    values = np.broadcast_to(np.float32(1), adjacency.nnz)  # as of a folder without weights
+    if has_weights:
+        values = ((rows + adjacency.indices) % 7 + 0.1).astype(np.float32)
+    adjacency = sp.csr_array((values, adjacency.indices, adjacency.indptr), adjacency.shape)
+    nodes = np.sort(np.random.default_rng(0).choice(70, 40, replace=False))
+    whole = normalised_adjacency(adjacency, self_loops).toarray()[np.ix_(nodes, nodes)]
+    scale = degree_scale(adjacency, self_loops)[nodes]
+    sliced = normalised_slice(induced(adjacency, nodes), scale, self_loops)
+    np.testing.assert_array_equal(sliced.toarray(), whole)

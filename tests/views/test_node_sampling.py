@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import make_graph
+from ugcl._utils.rows import row_entries
 from ugcl.typing import Sampling
 from ugcl.views import sample_nodes
-from ugcl.views.node_sampling import row_entries
 
 SAMPLINGS = get_args(Sampling)
 

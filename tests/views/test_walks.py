@@ -105,3 +105,17 @@ def test_large_numbers_of_nodes_do_not_overflow() -> None:
     )
     walks = Walker(adjacency, 1e6, 1.0).walks(5, np.random.default_rng(0))
     assert ((walks[:, 4] - walks[:, 0]) % size != 0).mean() > 0.99
+
+
+def test_walks_without_nodes_are_those_of_the_graph_without_their_edges() -> None:
+    adjacency = make_graph(80, seed=3).adjacency
+    held_out = np.array([0, 5, 17, 18, 60])
+    kept = ~np.isin(np.arange(80), held_out)
+    smaller = sp.csr_array(sp.diags_array(kept * 1.0) @ adjacency @ sp.diags_array(kept * 1.0))
+    smaller.eliminate_zeros()
+    nodes = np.arange(80).repeat(20)
+    one, other = (
+        walker.ends(nodes, 4, np.random.default_rng(1))
+        for walker in (Walker(adjacency).without(held_out), Walker(smaller))
+    )
+    np.testing.assert_array_equal(one, other)

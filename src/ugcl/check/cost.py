@@ -6,16 +6,19 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 
+from ugcl._utils.rows import take_rows
 from ugcl.check import multiscope
 from ugcl.engine import Trainer, keep_memory
-from ugcl.engine.requirements import available_memory, required_bytes
+from ugcl.engine.requirements import available_memory, required_bytes, resident_bytes
 from ugcl.graph import Graph
 from ugcl.methods import TrainingSettings, get_method
 from ugcl.methods.multiscope import MultiScopeSettings
 from ugcl.scope import normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
+from ugcl.views import LARGE_GRAPH
 
 EMBEDDING = 1.4
 """Ratio of the time of embedding to that of its sparse products. Measured."""
@@ -49,7 +52,12 @@ class Cost:
     @property
     def fits(self) -> bool:
         """Whether the memory suffices, as far as is known."""
-        return self.available_bytes is None or self.memory_bytes < self.available_bytes
+        held = resident_bytes()
+        return self.available_bytes is None or self.memory_bytes - held < self.available_bytes
+
+
+ENTRIES, COLUMNS = 2**22, 2**20
+"""Entries and columns of the part of a large adjacency whose product is timed."""
 
 
 def estimate_cost(graph: Graph, method: str, settings: TrainingSettings) -> Cost:
@@ -92,13 +100,25 @@ def _step_seconds(graph: Graph, method: str, settings: TrainingSettings) -> floa
 
 
 def _product_seconds(graph: Graph) -> float:
-    """Return the time of a product of the normalised adjacency with `BLOCK` columns."""
-    adjacency = normalised_adjacency(graph.adjacency)
+    """Return the time of a product of the normalised adjacency with `BLOCK` columns.
+
+    Of a large graph it is estimated from some rows, whose columns are folded to `COLUMNS` of them.
+    """
+    adjacency, ratio = graph.adjacency, 1.0
+    if graph.num_nodes > LARGE_GRAPH:
+        rows = max(1, int(np.searchsorted(adjacency.indptr, ENTRIES)))
+        some = take_rows(adjacency, np.arange(min(rows, graph.num_nodes)))
+        ratio = adjacency.nnz / max(some.nnz, 1)
+        width = min(COLUMNS, graph.num_nodes)
+        parts = some.data, some.indices % width, some.indptr
+        adjacency = sp.csr_array(parts, shape=(some.shape[0], width))
+    else:
+        adjacency = normalised_adjacency(adjacency)
     matrix = SparseMatrix.from_scipy(adjacency, symmetric=True).matrix
-    block, out = torch.ones(2, graph.num_nodes, BLOCK)
+    block, out = (torch.ones(size, BLOCK) for size in reversed(adjacency.shape))
     seconds = []
     for _ in range(STEPS):
         start = time.perf_counter()
         multiply(matrix, block, out=out)
         seconds.append(time.perf_counter() - start)
-    return min(seconds)
+    return ratio * min(seconds)

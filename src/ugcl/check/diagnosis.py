@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
+from ugcl.check.components import component_sizes
 from ugcl.check.cost import Cost, estimate_cost
 from ugcl.check.graph_warnings import graph_warnings
 from ugcl.data.readers.structural import steps_of
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Settings, TrainingSettings, get_method
+from ugcl.selection import resolve_scope
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,13 @@ class Diagnosis:
         """The suggested scope; None for a method without one."""
         return self.settings.values().get("scope")
 
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The settings that the preset leaves to the graph: training need not choose them again."""
+        preset = get_method(self.method).preset(DEFAULT_PRESET).values(self.graph.name)
+        values = self.settings.values()
+        return {name: values[name] for name, value in preset.items() if value == "auto"}
+
     def to_json(self) -> dict[str, Any]:
         """Return the result as plain data."""
         graph = self.graph
@@ -80,15 +88,28 @@ class Diagnosis:
             "largest_component": self.largest,
             "isolated": self.isolated,
             "degrees": self.degrees,
-            "suggested": {"method": self.method, "scope": self.scope, "why": self.why},
+            "suggested": {
+                "method": self.method,
+                "scope": self.scope,
+                "why": self.why,
+                "chosen": self.chosen,
+            },
             "cost": None if self.cost is None else asdict(self.cost) | {"fits": self.cost.fits},
             "looks_wrong": list(self.graph_warnings),
         }
 
 
-def diagnose(graph: Graph) -> Diagnosis:
-    """Check a graph before training; a few training steps are timed."""
-    component_sizes = np.bincount(connected_components(graph.adjacency, directed=False)[1])
+def diagnose(graph: Graph, method: str | None = None) -> Diagnosis:
+    """Check a graph before training; a few training steps are timed.
+
+    Of more than `LARGE_GRAPH` nodes, features, labels of neighbours and what a preset leaves to the
+    graph are those of samples.
+
+    Args:
+        graph: the graph.
+        method: the method to train; by default one is suggested.
+    """
+    sizes = component_sizes(graph.adjacency)
     num_neighbours = np.diff(graph.adjacency.indptr)
     degrees = {
         "mean": float(num_neighbours.mean()),
@@ -96,31 +117,33 @@ def diagnose(graph: Graph) -> Diagnosis:
         "p99": float(np.percentile(num_neighbours, 99)),
         "largest": float(num_neighbours.max()),
     }
-    method, settings, why = _suggest(graph)
-    cost = None
+    name, why = _suggest(graph) if method is None else (method, "as asked")
+    known, cost = get_method(name), None
+    settings, choice = resolve_scope(known.resolve(DEFAULT_PRESET, graph, {}), graph)
+    if choice is not None:
+        why += f"; n: {choice.why}"
     if isinstance(settings, TrainingSettings):
+        known.check(graph)
         logger.info("timing a few training steps")
-        cost = estimate_cost(graph, method, settings)
+        cost = estimate_cost(graph, name, settings)
     return Diagnosis(
         graph,
-        component_sizes.size,
-        int(component_sizes.max()),
+        sizes.size,
+        int(sizes.max()),
         int((num_neighbours == 0).sum()),
         degrees,
-        method,
+        name,
         settings,
         why,
         cost,
-        graph_warnings(graph, component_sizes),
+        graph_warnings(graph, sizes),
     )
 
 
-def _suggest(graph: Graph) -> tuple[str, Settings, str]:
-    """Return method, settings and the reason."""
+def _suggest(graph: Graph) -> tuple[str, str]:
+    """Return the method and the reason."""
     if graph.num_edges == 0 or graph.num_nodes < 2:
-        settings = get_method("raw").resolve(DEFAULT_PRESET, graph, {})
-        return "raw", settings, "there are no edges to learn from: use the features as they are"
+        return "raw", "there are no edges to learn from: use the features as they are"
     if steps_of(graph.feature_names) and graph.num_nodes <= MAX_WALK_NODES:
-        return "deepwalk", get_method("deepwalk").resolve(DEFAULT_PRESET, graph, {}), WALKS
-    settings = get_method(DEFAULT_METHOD).resolve(DEFAULT_PRESET, graph, {})
-    return DEFAULT_METHOD, settings, DEFAULT
+        return "deepwalk", WALKS
+    return DEFAULT_METHOD, DEFAULT

@@ -8,10 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ugcl._utils.random import numpy_generator
+from ugcl._utils.rows import row_entries, take_rows
 from ugcl.data.readers.structural import steps_of
 from ugcl.graph import Graph
 from ugcl.scope import edge_homophily
-from ugcl.typing import Features
+from ugcl.typing import Features, NodeIndices
+from ugcl.views import LARGE_GRAPH
 
 MIN_NODES = 50
 MIN_CLASS_SIZE = 5
@@ -19,6 +22,9 @@ MAX_ISOLATED, MAX_ZERO_ROWS = 0.1, 0.1
 """Fractions of the nodes."""
 MAX_HUB = 0.2
 """Largest degree as a fraction of the nodes."""
+SAMPLE, MIN_DISTINCT = 50_000, 0.95
+"""Nodes of a large graph whose features and edges are looked at, and the fraction of different
+numbers in a sampled column from which it may number the nodes."""
 MAX_WEIGHT_RATIO = 1000.0
 MAX_COLUMN_RATIO, MAX_SPARSE_COLUMN_RATIO = 10.0, 1000.0
 """Largest ratio of the magnitudes of two columns."""
@@ -78,6 +84,9 @@ def _feature_warnings(graph: Graph) -> Iterator[str]:
     if steps_of(graph.feature_names):
         return
     features, sparse = graph.features, sp.issparse(graph.features)
+    about = ""
+    if graph.num_nodes > LARGE_GRAPH:
+        features, about = take_rows(features, _sampled_nodes(graph)), "about "
     largest, smallest = _column_extremes(features)
     constant = largest == smallest
     if constant.all():
@@ -89,9 +98,9 @@ def _feature_warnings(graph: Graph) -> Iterator[str]:
     if constant.any():
         yield f"{int(constant.sum()):,} feature(s) are constant{_column_names(graph, constant)}"
     num_nonzero = np.diff(features.indptr) if sparse else np.count_nonzero(features, axis=1)
-    num_zero_rows = int((num_nonzero == 0).sum())
-    if num_zero_rows > MAX_ZERO_ROWS * graph.num_nodes:
-        yield f"the features of {num_zero_rows:,} nodes are all zero"
+    zero_rows = float((num_nonzero == 0).mean())
+    if zero_rows > MAX_ZERO_ROWS:
+        yield f"the features of {about}{round(zero_rows * graph.num_nodes):,} nodes are all zero"
     magnitude = np.maximum(np.abs(largest), np.abs(smallest))
     factor = MAX_SPARSE_COLUMN_RATIO if sparse else MAX_COLUMN_RATIO
     smaller = float(np.quantile(magnitude[~constant], 0.25, method="lower"))
@@ -103,7 +112,7 @@ def _feature_warnings(graph: Graph) -> Iterator[str]:
             "standard, or scale the columns yourself"
         )
     if not sparse and graph.num_nodes >= MIN_NODES:
-        numbering = np.array([_is_numbering(column) for column in features.T])
+        numbering = np.array([_is_numbering(column, graph.num_nodes) for column in features.T])
         if numbering.any():
             yield (
                 f"{int(numbering.sum()):,} feature(s) number the nodes"
@@ -127,7 +136,7 @@ def _label_warnings(graph: Graph) -> Iterator[str]:
             f"{num_small:,} class(es) have fewer than {MIN_CLASS_SIZE} labelled nodes "
             f"('{names[int(counts.argmin())]}' has {counts.min()}): their scores are unreliable"
         )
-    homophily = edge_homophily(graph.adjacency, graph.labels)
+    homophily = _homophily(graph)
     chance = float(((counts / counts.sum()) ** 2).sum())
     if homophily is not None and homophily < chance:
         yield (
@@ -146,8 +155,34 @@ def _column_extremes(
     return largest, smallest
 
 
-def _is_numbering(column: npt.NDArray[np.float32]) -> bool:
-    """Whether a column is a permutation of 0, 1, 2, ... or 1, 2, 3, ...."""
+def _homophily(graph: Graph) -> float | None:
+    """Return the edge homophily; of a large graph, that of the edges of a sample of nodes."""
+    labels = graph.labels
+    assert labels is not None
+    if graph.num_nodes <= LARGE_GRAPH:
+        return edge_homophily(graph.adjacency, labels)
+    nodes = _sampled_nodes(graph)
+    positions, counts = row_entries(graph.adjacency, nodes)
+    source, target = np.repeat(labels[nodes], counts), labels[graph.adjacency.indices[positions]]
+    counted = (source >= 0) & (target >= 0)
+    return float((source == target)[counted].mean()) if counted.any() else None
+
+
+def _sampled_nodes(graph: Graph) -> NodeIndices:
+    rng = numpy_generator("homophily", 0, 1)
+    return np.sort(rng.choice(graph.num_nodes, SAMPLE, replace=False))
+
+
+def _is_numbering(column: npt.NDArray[np.float32], count: int) -> bool:
+    """Whether a column is a permutation of 0, 1, 2, ... or 1, 2, 3, ..., or may be part of one.
+
+    Args:
+        column: the column, of all nodes or of a sample.
+        count: the number of nodes.
+    """
+    if column.size < count:
+        whole = (column == np.floor(column)) & (column >= 0) & (column <= count)
+        return bool(whole.all() and np.unique(column).size > MIN_DISTINCT * column.size)
     first = float(column.min())
     if first not in (0.0, 1.0) or float(column.max()) != first + column.size - 1:
         return False

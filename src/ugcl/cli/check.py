@@ -16,6 +16,7 @@ from ugcl.cli.options import (
     as_options,
     data_root,
     graph_options,
+    method_option,
     threads,
     use_threads,
 )
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="also write the graph into one .npz file, which all commands take",
 )
+@method_option
 @threads
 @data_root
 def check(
     graph: GraphArgument,
     save: str | None,
+    method: str | None,
     threads: int | None,
     data_root: str | None,
 ) -> Result:
@@ -53,7 +56,7 @@ def check(
     loaded = data.load_graph(source, data_root)
     if save is not None:
         loaded.save(Path(save))
-    diagnosis = checks.diagnose(loaded)
+    diagnosis = checks.diagnose(loaded, method)
     return Result(diagnosis.to_json(), lambda: _print(diagnosis, source, save))
 
 
@@ -96,9 +99,11 @@ def _print(diagnosis: Diagnosis, source: str | GraphFiles, save: str | None) -> 
 
 
 def _print_cost(cost: Cost, settings: Mapping[str, Any]) -> None:
-    memory = _size(cost.memory_bytes)
+    from ugcl.engine.requirements import size_text
+
+    memory = size_text(cost.memory_bytes)
     if cost.available_bytes is not None:
-        memory += f" of the {_size(cost.available_bytes)} that are free"
+        memory += f" of the {size_text(cost.available_bytes)} that are free"
     print(f"memory: about {memory}{'' if cost.fits else ', which is not enough'}")
     if cost.seconds is None:
         print("time: not measured, because memory is short; a smaller --hidden needs less")
@@ -114,11 +119,9 @@ def _command(diagnosis: Diagnosis, graph: str | GraphFiles) -> str:
     words = ["ugcl", "train", *as_options(graph)]
     if diagnosis.method != methods.DEFAULT_METHOD:
         words += ["--method", diagnosis.method]
+    for name, value in diagnosis.chosen.items():
+        words += [f"--{name.replace('_', '-')}", str(value)]
     return shlex.join([*words, "--out", "runs/mine"])
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{max(count / 2**20, 1):.0f} MB"
 
 
 def _time(seconds: float) -> str:

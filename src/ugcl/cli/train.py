@@ -147,6 +147,8 @@ def _contradiction(name: str, value: str | None, stored: str) -> UGCLError:
 
 
 def _announce(config: RunConfig, graph: Graph) -> None:
+    from ugcl.engine.requirements import available_memory, required_bytes, size_text
+
     say(f"{graph.name or config.graph}: {graph.summary}")
     for note in graph.notes:
         say(f"  {note}")
@@ -163,6 +165,11 @@ def _announce(config: RunConfig, graph: Graph) -> None:
         )
     if graph.weighted and not config.load_method().uses_edge_weights:
         say(f"note: {config.method} ignores edge weights")
+    method, settings = config.load_method(), config.settings
+    if isinstance(settings, methods.TrainingSettings):
+        needed, free = required_bytes(graph, method, settings), available_memory()
+        of = "" if free is None else f" of the {size_text(free)} that are free"
+        say(f"memory: about {size_text(needed)}{of}")
     if config.scope_choice:
         chosen = config.scope_choice
         names = " and ".join(name.replace("_", " ") for name in chosen["settings"])

@@ -86,7 +86,8 @@ def _alignment(
     if adjacency.nnz == 0:
         return None
     edges = np.sort(rng.choice(adjacency.nnz, min(SAMPLE, adjacency.nnz), replace=False))
-    sources = np.searchsorted(adjacency.indptr, edges, side="right") - 1
+    starts = adjacency.indptr
+    sources = np.searchsorted(starts, edges.astype(starts.dtype), side="right") - 1
     ends = (_unit(dense_rows(embeddings[nodes])) for nodes in (sources, adjacency.indices[edges]))
     first, second = ends
     return round(float(((first - second) ** 2).sum(axis=1).mean()), 4)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.linalg import OVERSAMPLES
+from ugcl._utils.rows import is_mapped
 from ugcl.graph import Graph
 from ugcl.methods import Method, Settings, TrainingSettings
 from ugcl.methods.multiscope import MultiScopeSettings
@@ -17,13 +18,19 @@ from ugcl.methods.settings import resolved
 from ugcl.methods.ugcl import UGCLSettings
 from ugcl.views import propagation
 from ugcl.views.directions import MAX_EXACT, MAX_ROWS
-from ugcl.views.reliability import COLUMNS
+from ugcl.views.reliability import COLUMNS, LARGE_GRAPH, MAX_NEIGHBOURS, SAMPLE
 from ugcl.views.structure import ENTRIES, MAX_WALKED
 
-PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 3
+PARAMETERS, STEP_ARRAYS, EMBEDDING, GRAPH = 4, 12, 1.4, 2.5
 """Copies in memory of an encoder's weights (with gradients and Adam's two moments), of S x D'
 arrays in a step, of the embeddings and of the graph. Measured; a test compares the estimate with
 training."""
+
+LIBRARIES = 310 * 2**20
+"""Bytes of a process that has imported PyTorch and SciPy and taken a step. Measured on Linux."""
+
+NODE_BYTES = 24
+"""Bytes that training needs for each node of a mapped graph: its degree, and how that is found."""
 
 OTHER_ARRAYS = 8
 """S x D' arrays in a step of other methods than UGCL and multiscope: fewer than any of them has."""
@@ -32,8 +39,8 @@ GRAMS, DESCRIPTIONS, HIDDEN, WALKS = 12, 12, 3, 14
 """Floats in memory of multiscope for each entry of a Gram matrix, of a description of all nodes by
 `COLUMNS` columns, of H, and of the walks that are factorised. Measured, as above."""
 
-TOLERANCE = 2.0
-"""Factor by which an estimate must exceed the available memory to be refused."""
+TOLERANCE = 1.25
+"""Factor by which an estimate must exceed the available memory to be refused: its own error."""
 
 FORCE = "UGCL_FORCE_MEMORY"
 """Environment variable that, if it is not empty, lets a training start that cannot fit."""
@@ -51,42 +58,58 @@ def check_memory(graph: Graph, method: Method, settings: Settings) -> None:
     limits = memory_limits()
     needed = required_bytes(graph, method, settings)
     limit = min(limits, key=limits.__getitem__, default="")
-    if not limit or needed - num_bytes(graph) <= TOLERANCE * limits[limit]:
+    if not limit or needed - resident_bytes() <= TOLERANCE * limits[limit]:
         return
     values = settings.values()
     names = [name for name in ("hidden", "sample") if name in values]
     of = f" with `hidden` {values['hidden']}" if "hidden" in values else ""
     smaller = " or ".join(f"`{name}`" for name in names) or "graph"
     raise UGCLError(
-        f"{method.name}{of} needs about {_size(needed)} of memory for "
-        f"this graph and {_size(max(limits[limit], 0))} are available ({limit}): use a smaller "
+        f"{method.name}{of} needs about {size_text(needed)} of memory for "
+        f"this graph and {size_text(max(limits[limit], 0))} are available ({limit}): use a smaller "
         f"{smaller}, or set {FORCE}=1 to try it"
     )
 
 
 def required_bytes(graph: Graph, method: Method, settings: TrainingSettings) -> int:
-    """Estimate the peak memory of training and embedding, on the CPU.
+    """Estimate the peak memory of a process that trains and embeds, on the CPU.
 
-    It is `GRAPH` times the graph, plus the larger of a training step and the embedding. For other
-    methods than UGCL and multiscope the estimate is too low rather than too high.
+    It is that of the libraries, `GRAPH` times the graph, and the larger of a training step and the
+    embedding. For UGCL and multiscope it is within a quarter of the resident memory that
+    `tools/memory_estimates.py` measures; for others it is too low rather than too high.
+
+    Of a mapped graph with more than `LARGE_GRAPH` nodes, of which these two read what a step
+    touches, neither mapped pages count nor the embeddings, which are computed in blocks.
     """
-    return int(GRAPH * num_bytes(graph) + 4 * _num_floats(graph, method, settings))
+    if reads_rows(graph, settings):
+        held: float = NODE_BYTES * graph.num_nodes
+    else:
+        held = GRAPH * num_bytes(graph)
+    return int(LIBRARIES + held + 4 * _num_floats(graph, method, settings))
+
+
+def reads_rows(graph: Graph, settings: Settings) -> bool:
+    """Return whether training reads no more of a mapped graph than what its steps touch."""
+    sampled = isinstance(settings, MultiScopeSettings | UGCLSettings) and settings.sample != "all"
+    return sampled and graph.num_nodes > LARGE_GRAPH and is_mapped(graph.adjacency.indices)
 
 
 def _num_floats(graph: Graph, method: Method, settings: TrainingSettings) -> float:
     """Return the floats that training and embedding hold at most at a time."""
+    only_steps = reads_rows(graph, settings)
     values = settings.values()
     width, sample = int(values.get("hidden", 0)), values.get("sample", "all")
     rows = graph.num_nodes if sample == "all" else int(sample)
     parameters = PARAMETERS * graph.num_features * width if "X" in method.needs else 0
     if isinstance(settings, MultiScopeSettings):  # the allocator keeps what training has freed
         scopes = {n: 1 for n in ("scope", "readout_scope") if values[n] == "auto"}
-        embedding = multiscope_floats(graph, settings.replace(**scopes))
+        settings = settings.replace(**scopes)
+        embedding = (_sampled_floats if only_steps else multiscope_floats)(graph, settings)
         return parameters + STEP_ARRAYS * rows * width + embedding
     is_ugcl = isinstance(settings, UGCLSettings)  # two encoders
     arrays = STEP_ARRAYS if is_ugcl else OTHER_ARRAYS
     step = (2 if is_ugcl else 1) * parameters + arrays * rows * width
-    return max(step, EMBEDDING * graph.num_nodes * width)
+    return step if only_steps else max(step, EMBEDDING * graph.num_nodes * width)
 
 
 def num_columns(graph: Graph, settings: MultiScopeSettings) -> int:
@@ -101,17 +124,40 @@ def num_columns(graph: Graph, settings: MultiScopeSettings) -> int:
 def multiscope_floats(graph: Graph, settings: MultiScopeSettings) -> int:
     """Return the floats that reliability, directions and embeddings need at most at a time."""
     nodes, features = graph.num_nodes, graph.num_features
-    exact = next((width for width in (features, features // 2) if width <= MAX_EXACT), 0)
     columns, structure = num_columns(graph, settings), settings.structure_columns
     walks = WALKS * min(ENTRIES, nodes) if structure else 0
     if structure and nodes > MAX_WALKED:
         walks = 2 * structure + OVERSAMPLES + 2 * propagation.BLOCK
     return max(
-        GRAMS * max(exact, settings.hidden) ** 2,
+        _gram_floats(graph, settings),
         DESCRIPTIONS * nodes * min(COLUMNS, features),
         HIDDEN * min(nodes, MAX_ROWS) * settings.hidden,
         nodes * (columns + max(columns, walks)),
     )
+
+
+def _sampled_floats(graph: Graph, settings: MultiScopeSettings) -> int:
+    """Return the floats that reliability and directions of a large graph need."""
+    degree = min(graph.adjacency.nnz / graph.num_nodes, MAX_NEIGHBOURS)
+    return max(
+        _gram_floats(graph, settings),
+        int(2 * SAMPLE * degree * min(COLUMNS, graph.num_features)),
+        HIDDEN * MAX_ROWS * settings.hidden,
+    )
+
+
+def _gram_floats(graph: Graph, settings: MultiScopeSettings) -> int:
+    exact = graph.num_features if graph.num_features <= MAX_EXACT else 0
+    return GRAMS * max(exact, settings.hidden) ** 2
+
+
+def resident_bytes() -> int:
+    """Return the anonymous memory of this process; 0 where the system does not say."""
+    try:
+        status = Path("/proc/self/status").read_text("utf-8")
+        return 1024 * int(status.partition("RssAnon:")[2].split()[0])
+    except (IndexError, OSError, ValueError):
+        return 0
 
 
 def num_bytes(graph: Graph) -> int:
@@ -189,5 +235,6 @@ def _left_in(folder: Path, limit: str, used: str, cached: str) -> int | None:
         return None
 
 
-def _size(count: int) -> str:
+def size_text(count: int) -> str:
+    """Return a number of bytes as text."""
     return f"{count / 2**30:,.1f} GB" if count >= 2**30 else f"{max(count / 2**20, 1):.0f} MB"

@@ -1,6 +1,12 @@
 """Contextual scopes: powers of the adjacency, their limit, homophily and its lower bound."""
 
-from ugcl.scope.adjacency import SMOOTHING_SELF_LOOPS, normalised_adjacency, with_self_loops
+from ugcl.scope.adjacency import (
+    SMOOTHING_SELF_LOOPS,
+    degree_scale,
+    normalised_adjacency,
+    normalised_slice,
+    with_self_loops,
+)
 from ugcl.scope.bound import average_degree, lower_bound, lower_bounds, sparsity
 from ugcl.scope.component import (
     ComponentSubspace,
@@ -33,6 +39,7 @@ __all__ = [
     "average_degree",
     "component",
     "contextual_homophily",
+    "degree_scale",
     "diffusion",
     "distance_to_component_subspace",
     "edge_homophily",
@@ -43,6 +50,7 @@ __all__ = [
     "mean",
     "measured_decay",
     "normalised_adjacency",
+    "normalised_slice",
     "pagerank_coefficients",
     "power",
     "scope_of",

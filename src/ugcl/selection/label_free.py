@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ugcl._utils.linalg import one_thread
 from ugcl._utils.random import numpy_generator
+from ugcl._utils.rows import induced, take_rows
 from ugcl.graph import Graph
 from ugcl.methods.settings import Settings
 from ugcl.selection.choice import MAX_N, Choice
@@ -122,7 +123,7 @@ def _choose_by_links(readouts: Readouts) -> tuple[int, str]:
     if graph.num_nodes >= LARGE_GRAPH:
         rng = numpy_generator("held-out links", 0, 1)
         nodes = sample_nodes(graph.adjacency, SAMPLE, "ball", rng)
-        parts = graph.adjacency[nodes][:, nodes], graph.features[nodes]
+        parts = induced(graph.adjacency, nodes), take_rows(graph.features, nodes)
         readouts = Readouts(Graph(*parts, weighted=graph.weighted), readouts.max_n)
     aucs = held_out_links(readouts)[0]
     n, reason = int(aucs.argmax()), "the features do not predict one another"
@@ -144,7 +145,8 @@ def _check_graph(readouts: Readouts, name: str) -> Choice | None:
     features = graph.features
     if graph.num_nodes >= LARGE_GRAPH:
         rng = numpy_generator("masked features", 0)
-        features = features[np.sort(rng.choice(graph.num_nodes, SAMPLE, replace=False))]
+        nodes = np.sort(rng.choice(graph.num_nodes, SAMPLE, replace=False))
+        features = take_rows(features, nodes)
     scaled = scale_features(features, "l2")
     if min(_num_varying(matrix) for matrix in (features, scaled)) < 2:
         return Choice(name, FALLBACK_N, "fewer than two features that vary, too few to choose n")

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from ugcl._utils.linalg import one_thread, randomized_svd, ridge_explained
 from ugcl._utils.random import numpy_generator
+from ugcl._utils.rows import take_rows
 from ugcl.selection.readouts import Matrix, Readouts, random_half
 from ugcl.selection.stopping import Scores, has_fallen
 from ugcl.selection.walk_estimates import WalkEstimates
@@ -87,7 +88,7 @@ def group_columns(
     if width <= MAX_COLUMNS:
         return None, np.arange(width)
     num_rows = min(features.shape[0], MAX_SVD_ROWS)
-    rows = features[np.sort(rng.choice(features.shape[0], num_rows, replace=False))]
+    rows = take_rows(features, np.sort(rng.choice(features.shape[0], num_rows, replace=False)))
     group_of, size = rng.permutation(width) % NUM_GROUPS, MAX_COLUMNS // NUM_GROUPS
     projection = np.zeros((width, MAX_COLUMNS), dtype=np.float32)
     for group in range(NUM_GROUPS):

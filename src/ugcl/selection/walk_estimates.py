@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.linalg import dense_rows
+from ugcl._utils.rows import PrefixSums, take_rows
 from ugcl.graph import Graph
 from ugcl.scope import SMOOTHING_SELF_LOOPS
 from ugcl.typing import Features, NodeIndices
@@ -42,11 +43,11 @@ class WalkEstimates:
 
     def own(self) -> Matrix:
         """Return the rows of X at the nodes, T x D'."""
-        return self._project(self.graph.features[self.nodes])
+        return self._project(take_rows(self.graph.features, self.nodes))
 
     def smoothed(self) -> Matrix:
         """Return `A X` at the nodes, exactly, T x D'."""
-        adjacency = self.graph.adjacency[self.nodes]
+        adjacency = take_rows(self.graph.adjacency, self.nodes)
         weights = adjacency.data / np.sqrt(self._degrees(adjacency.indices))
         parts = (weights.astype(np.float32), adjacency.indices, adjacency.indptr)
         degrees = np.sqrt(self._degrees(self.nodes))[:, None]
@@ -76,12 +77,10 @@ class WalkEstimates:
 
     def _combine(self, weights: sp.csr_array) -> Matrix:
         """Return `weights X`; with a projection, only the rows that are used are projected."""
-        if self.projection is None:
-            return dense_rows(weights @ self.graph.features)
         used, columns = np.unique(weights.indices, return_inverse=True)
         parts = (weights.data, columns, weights.indptr)
         few = sp.csr_array(parts, shape=(weights.shape[0], used.size))
-        combined: Matrix = few @ self._project(self.graph.features[used])
+        combined: Matrix = few @ self._project(take_rows(self.graph.features, used))
         return combined
 
     def _project(self, rows: Features) -> Matrix:
@@ -89,31 +88,30 @@ class WalkEstimates:
         return projected.astype(np.float32, copy=False)
 
     @cached_property
-    def _sums(self) -> npt.NDArray[np.float64] | None:
+    def _sums(self) -> PrefixSums | None:
         """Cumulative edge weights; None if all are 1."""
-        if not self.graph.weighted:
-            return None
-        return np.concatenate([[0.0], np.cumsum(self.graph.adjacency.data, dtype=np.float64)])
+        return PrefixSums(self.graph.adjacency.data) if self.graph.weighted else None
 
     def _degrees(self, nodes: NodeIndices) -> npt.NDArray[np.float64]:
         """Return row sums of `edges + c I`."""
         starts = self.graph.adjacency.indptr
         first, last = starts[nodes], starts[np.asarray(nodes) + 1]
         sums = self._sums
-        degrees = last - first if sums is None else sums[last] - sums[first]
+        degrees = last - first if sums is None else sums.at(last) - sums.at(first)
         return np.asarray(degrees + SMOOTHING_SELF_LOOPS, dtype=np.float64)
 
     def _step(self, nodes: NodeIndices, uniform: npt.NDArray[np.float64]) -> NodeIndices:
         """Move each walker by the row of P at its node that `uniform` selects; some stay."""
         adjacency, sums = self.graph.adjacency, self._sums
-        target = uniform * self._degrees(nodes)
         first = adjacency.indptr[nodes].astype(np.int64)
         count = adjacency.indptr[nodes + 1] - first
         if sums is None:
-            offset = target.astype(np.int64)
+            offset = (uniform * (count + SMOOTHING_SELF_LOOPS)).astype(np.int64)
         else:
-            offset = np.searchsorted(sums, sums[first] + target, side="right") - 1 - first
-            inside = target < sums[first + count] - sums[first]
+            low, high = sums.at(first), sums.at(first + count)
+            target = uniform * (high - low + SMOOTHING_SELF_LOOPS)
+            offset = sums.search(low + target) - first
+            inside = target < high - low
             offset = np.where(inside, np.clip(offset, 0, count - 1), count)
         moving = offset < count
         place = np.where(moving, first + offset, 0)

@@ -1,3 +1,4 @@
+from .ahead import Ahead as Ahead
 from .augmentation import AdaptiveAugmentation as AdaptiveAugmentation
 from .augmentation import RandomAugmentation as RandomAugmentation
 from .augmentation import undirected_edges as undirected_edges
@@ -8,11 +9,13 @@ from .directions import leading_directions as leading_directions
 from .directions import sampled_rows as sampled_rows
 from .full_graph import FullGraph as FullGraph
 from .node_sampling import sample_nodes as sample_nodes
+from .reliability import LARGE_GRAPH as LARGE_GRAPH
 from .reliability import Reliability as Reliability
 from .reliability import auto_scaling as auto_scaling
 from .reliability import split_half_reliability as split_half_reliability
 from .sampler import Sample as Sample
 from .sampler import ViewSampler as ViewSampler
+from .scaling import ScaledRows as ScaledRows
 from .scaling import densify as densify
 from .scaling import fit_scaling as fit_scaling
 from .scaling import idf_weights as idf_weights

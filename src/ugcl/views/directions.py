@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from ugcl._utils.linalg import dense_rows, one_thread, randomized_svd
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import Features
-from ugcl.views.scaling import densify
+from ugcl.views.scaling import ScaledRows, densify
 
 MAX_ROWS = 50_000
 """Rows from which directions are computed; more are sampled."""
@@ -21,11 +21,11 @@ MAX_EXACT = 2048
 """Columns up to which the Gram matrix is decomposed exactly."""
 
 
-def sampled_rows(matrix: Features, seed: int = 0) -> Features:
+def sampled_rows(matrix: Features | ScaledRows, seed: int = 0) -> Features:
     """Return the matrix, or `MAX_ROWS` of its rows at random if it has more."""
     rows = matrix.shape[0]
     if rows <= MAX_ROWS:
-        return matrix
+        return matrix.all() if isinstance(matrix, ScaledRows) else matrix
     return matrix[np.sort(numpy_generator("svd", seed).choice(rows, MAX_ROWS, replace=False))]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ugcl._utils.rows import find, others, row_entries
 from ugcl.typing import CSRMatrix, NodeIndices, Sampling
 
 
@@ -35,29 +36,41 @@ def _window(adjacency: CSRMatrix, size: int, rng: np.random.Generator) -> NodeIn
 
 
 def _ball(adjacency: CSRMatrix, size: int, rng: np.random.Generator) -> NodeIndices:
-    """Grow balls around S/20 random nodes, hop by hop, until S nodes are reached.
+    """Grow balls around S/20 random nodes."""
+    return grow_balls(adjacency, size, max(1, size // 20), rng)
+
+
+def grow_balls(
+    adjacency: CSRMatrix, size: int, count: int, rng: np.random.Generator
+) -> NodeIndices:
+    """Grow balls around random nodes, hop by hop, until S nodes are reached.
 
     Each hop adds the whole neighbourhoods of the previous hop in random order, so at most one
     neighbourhood is cut. When the balls fill their components, new random nodes are added.
-    Cost: O(edges of the sample), apart from one flag for each node of the graph.
+    Cost: O(edges of the sample), up to a logarithm.
+
+    Args:
+        adjacency: A, N x N.
+        size: S, at most N.
+        count: how many balls.
+        rng: the random generator.
+
+    Returns:
+        The nodes, ascending.
     """
-    visited = np.zeros(adjacency.shape[0], dtype=bool)
-    frontier = rng.permutation(_random(adjacency, max(1, size // 20), rng))
-    visited[frontier] = True
-    hops, missing = [frontier], size - frontier.size
-    while missing:
+    visited = _random(adjacency, count, rng)
+    frontier = rng.permutation(visited)
+    while missing := size - visited.size:
         neighbours = _neighbours(adjacency, frontier)
-        neighbours = neighbours[~visited[neighbours]]
+        neighbours = neighbours[~find(visited, neighbours)[1]]
         _, first = np.unique(neighbours, return_index=True)
         frontier = neighbours[np.sort(first)][:missing]
         if frontier.size == 0:
-            unvisited = np.flatnonzero(~visited)
-            frontier = rng.choice(unvisited, max(1, missing // 20), replace=False)
-        visited[frontier] = True
-        hops.append(frontier)
-        missing -= frontier.size
+            left = adjacency.shape[0] - visited.size
+            frontier = others(visited, rng.choice(left, max(1, missing // 20), replace=False))
+        visited = np.sort(np.concatenate([visited, frontier]))
         frontier = rng.permutation(frontier)
-    return np.sort(np.concatenate(hops))
+    return visited
 
 
 SAMPLERS: dict[str, Callable[[CSRMatrix, int, np.random.Generator], NodeIndices]] = {
@@ -72,12 +85,3 @@ def _neighbours(adjacency: CSRMatrix, nodes: NodeIndices) -> NodeIndices:
     positions, _ = row_entries(adjacency, nodes)
     neighbours: NodeIndices = adjacency.indices[positions].astype(np.int64)
     return neighbours
-
-
-def row_entries(adjacency: CSRMatrix, nodes: NodeIndices) -> tuple[NodeIndices, NodeIndices]:
-    """Return the positions of the entries of the CSR rows `nodes`, and the length of each row."""
-    starts = adjacency.indptr[nodes].astype(np.int64)
-    counts = adjacency.indptr[nodes + 1].astype(np.int64) - starts
-    ends = np.cumsum(counts)
-    offsets = np.arange(ends[-1] if ends.size else 0) - np.repeat(ends - counts, counts)
-    return np.repeat(starts, counts) + offsets, counts

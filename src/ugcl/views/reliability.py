@@ -20,6 +20,7 @@ Hotelling (1936) for canonical correlations.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Literal, NamedTuple
 
@@ -27,13 +28,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ugcl._utils.linalg import normalize_rows, one_thread
+from ugcl._utils.linalg import dense_rows, normalize_rows, one_thread
 from ugcl._utils.random import numpy_generator
+from ugcl._utils.rows import find, induced, take_rows
 from ugcl.typing import CSRMatrix, Features, FeatureScaling, NodeIndices
 from ugcl.views.directions import MAX_ROWS
-from ugcl.views.scaling import is_counts, scale_features
+from ugcl.views.node_sampling import grow_balls
+from ugcl.views.propagation import propagated_embedding
+from ugcl.views.scaling import ScaledRows, fit_scaling, is_counts
 from ugcl.views.structure import structural_embedding
-from ugcl.views.subspace import reduce_columns
+from ugcl.views.subspace import column_directions, reduce_columns
 
 COLUMNS = 128
 """Leading directions that describe features."""
@@ -51,7 +55,19 @@ CORRELATIONS = 5
 RIDGE = 1.0
 """Ridge of the canonical directions, in units of the mean variance of a column."""
 
+LARGE_GRAPH = 200_000
+"""Nodes above which a sample of them is described."""
+
+SAMPLE, MAX_NEIGHBOURS, BALLS = 20_000, 50, 20
+"""Nodes of a large graph that are described, edges that describe each of them, and the balls whose
+structure is."""
+
+READ_ROWS = 8192
+"""Rows of neighbours that are read at a time."""
+
 Rows = npt.NDArray[np.float32]
+Halves = tuple[NodeIndices, NodeIndices]
+Pair = tuple[Rows, Rows] | None
 Float64 = npt.NDArray[np.float64]
 
 
@@ -118,7 +134,7 @@ def _canonical_axes(one: Rows, two: Rows, count: int) -> tuple[Float64, Float64]
 
 def split_half_reliability(
     adjacency: CSRMatrix,
-    features: Features,
+    features: Features | ScaledRows,
     seed: int = 0,
     *,
     structure: bool = True,
@@ -129,9 +145,13 @@ def split_half_reliability(
     At most `MAX_ROWS` nodes are described. A source that cannot be divided, a single feature or
     too few edges, is taken to be as reliable as another one.
 
+    Of more than `LARGE_GRAPH` nodes, `SAMPLE` are described by their own features and by up to
+    `MAX_NEIGHBOURS` of their edges, and the structure is that of the subgraph of `SAMPLE` nodes in
+    `BALLS` balls around random nodes.
+
     Args:
         adjacency: A, symmetric, without diagonal.
-        features: X, scaled.
+        features: X, scaled, or `ScaledRows`.
         seed: seed of the halves.
         structure: whether to measure the structure, the most expensive; 0 where not.
         measure: how the agreement of two halves is measured.
@@ -139,27 +159,18 @@ def split_half_reliability(
     rng = numpy_generator("reliability", seed)
     order = rng.permutation(features.shape[1])
     halves = np.sort(order[: order.size // 2]), np.sort(order[order.size // 2 :])
-    edges = split_edges(adjacency, rng)
     count = min(CORRELATIONS, max(halves[0].size, 1))  # the same for all sources
+    describe = _described_sample if adjacency.shape[0] > LARGE_GRAPH else _described
 
     def agreement(one: Rows, two: Rows) -> float:
         if measure == "cka":
             return max(debiased_cka(one, two), 0.0)
         return max(canonical_agreement(one, two, count, seed), 0.0)
 
-    own = around = structural = None
-    if halves[0].size:
-        by_column = features.tocsc() if sp.issparse(features) else features
-        nodes = _sampled(np.arange(adjacency.shape[0]), seed)
-        own = agreement(*(_described(by_column[:, half], nodes) for half in halves))
-    both = np.flatnonzero(np.minimum(*(np.diff(half.indptr) for half in edges)))
-    if both.size >= MIN_NODES:
-        nodes = _sampled(both, seed)
-        rows = reduce_columns(features, COLUMNS, MAX_ROWS)
-        around = agreement(*(_unit(half[nodes] @ rows) for half in edges))
-        if structure:
-            parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in edges)
-            structural = agreement(*(_unit(part[nodes]) for part in parts))
+    own, around, structural = (
+        None if pair is None else agreement(*pair)
+        for pair in describe(adjacency, ScaledRows.of(features), halves, rng, seed, structure)
+    )
     own = (around or 0.0) if own is None else own
     around = own if around is None else around
     structural = (own if structure else 0.0) if structural is None else structural
@@ -171,12 +182,17 @@ def auto_scaling(adjacency: CSRMatrix, features: Features, seed: int = 0) -> Fea
 
     The choice is between rows of norm 1 and, for counts, TF-IDF; for other features, which may be
     in unlike units, standardised columns. Agreement is CKA, because canonical correlations are
-    almost the same for all scalings of the columns.
+    almost the same for all scalings of the columns. Of more than `LARGE_GRAPH` nodes it is that of
+    a sample, and so are the statistics of the columns.
     """
-    others: FeatureScaling = "tfidf" if is_counts(features) else "standard"
+    some = features
+    if adjacency.shape[0] > LARGE_GRAPH:
+        rng = numpy_generator("reliability nodes", seed, 2)
+        some = take_rows(features, np.sort(rng.choice(adjacency.shape[0], MAX_ROWS, replace=False)))
+    others: FeatureScaling = "tfidf" if is_counts(some) else "standard"
     scores: dict[FeatureScaling, float] = {}
     for scaling in (others, "l2"):
-        scaled = scale_features(features, scaling)
+        scaled = ScaledRows(features, scaling, fit_scaling(some, scaling))
         scores[scaling] = sum(
             split_half_reliability(adjacency, scaled, seed, structure=False, measure="cka")
         )
@@ -221,9 +237,113 @@ def _sampled(nodes: NodeIndices, seed: int) -> NodeIndices:
     return np.sort(rng.choice(nodes, MAX_ROWS, replace=False))
 
 
-def _described(columns: Features, nodes: NodeIndices) -> Rows:
-    """Describe nodes by the leading directions of columns; a single column keeps its lengths."""
-    rows = reduce_columns(columns, COLUMNS, MAX_ROWS)[nodes]
+def _described(
+    adjacency: CSRMatrix,
+    features: ScaledRows,
+    halves: Halves,
+    rng: np.random.Generator,
+    seed: int,
+    structure: bool,
+) -> tuple[Pair, Pair, Pair]:
+    """Describe nodes by two halves of the features, of their neighbourhoods and of the edges."""
+    own = around = structural = None
+    edges, scaled = split_edges(adjacency, rng), features.all()
+    if halves[0].size:
+        by_column = scaled.tocsc() if sp.issparse(scaled) else scaled
+        nodes = _sampled(np.arange(adjacency.shape[0]), seed)
+        rows = (reduce_columns(by_column[:, half], COLUMNS, MAX_ROWS)[nodes] for half in halves)
+        own = _pair(_unit_or_one(each) for each in rows)
+    both = np.flatnonzero(np.minimum(*(np.diff(half.indptr) for half in edges)))
+    if both.size >= MIN_NODES:
+        nodes = _sampled(both, seed)
+        reduced = reduce_columns(scaled, COLUMNS, MAX_ROWS)
+        around = _pair(_unit(half[nodes] @ reduced) for half in edges)
+        if structure:
+            parts = (structural_embedding(half, STRUCTURE_COLUMNS) for half in edges)
+            structural = _pair(_unit(part[nodes]) for part in parts)
+    return own, around, structural
+
+
+def _described_sample(
+    adjacency: CSRMatrix,
+    features: ScaledRows,
+    halves: Halves,
+    rng: np.random.Generator,
+    seed: int,
+    structure: bool,
+) -> tuple[Pair, Pair, Pair]:
+    """Describe a sample of nodes by the same; only their rows and their edges are read."""
+    own = around = structural = None
+    size = min(SAMPLE, adjacency.shape[0])
+    nodes = np.sort(rng.choice(adjacency.shape[0], size, replace=False))
+    rows = features[nodes]
+    if halves[0].size:
+        by_column = rows.tocsc() if sp.issparse(rows) else rows
+        own = _pair(_unit_or_one(reduce_columns(by_column[:, half], COLUMNS)) for half in halves)
+    edges = [*_split_entries(_few_entries(adjacency, nodes, rng), rng)]
+    both = np.flatnonzero(np.minimum(*(np.diff(half.indptr) for half in edges)))
+    if both.size >= MIN_NODES:
+        used, reduced = _reduced(features, column_directions(rows, COLUMNS), edges)
+        around = _pair(_unit(_combined(half[both], used, reduced)) for half in edges)
+    if structure and both.size >= MIN_NODES:
+        ball = induced(adjacency, grow_balls(adjacency, size, min(BALLS, size), rng))
+        parts = split_edges(ball, rng)
+        inner = np.flatnonzero(np.minimum(*(np.diff(part.indptr) for part in parts)))
+        if inner.size >= MIN_NODES:
+            embedded = (propagated_embedding(part, STRUCTURE_COLUMNS) for part in parts)
+            structural = _pair(_unit(each[inner]) for each in embedded)
+    return own, around, structural
+
+
+def _few_entries(adjacency: CSRMatrix, nodes: NodeIndices, rng: np.random.Generator) -> CSRMatrix:
+    """Return rows of A, of each at most `MAX_NEIGHBOURS` entries, one of each equal part."""
+    starts = adjacency.indptr[nodes].astype(np.int64)
+    counts = adjacency.indptr[nodes + 1] - starts
+    kept = np.minimum(counts, MAX_NEIGHBOURS)
+    indptr = np.concatenate([[0], np.cumsum(kept)])
+    place = np.arange(indptr[-1]) - np.repeat(indptr[:-1], kept)
+    shift = np.where(counts > kept, rng.random(nodes.size), 0)
+    step = np.repeat(counts / np.maximum(kept, 1), kept)
+    entries = np.repeat(starts, kept) + ((place + np.repeat(shift, kept)) * step).astype(np.int64)
+    parts = adjacency.data[entries], adjacency.indices[entries], indptr
+    return sp.csr_array(parts, shape=(nodes.size, adjacency.shape[1]))
+
+
+def _split_entries(rows: CSRMatrix, rng: np.random.Generator) -> Iterator[CSRMatrix]:
+    """Divide the entries of rows at random; few edges have both ends in a sample."""
+    chosen = rng.random(rows.nnz) < 0.5
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    for part in (chosen, ~chosen):
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(row[part], minlength=rows.shape[0]))])
+        yield sp.csr_array((rows.data[part], rows.indices[part], indptr), shape=rows.shape)
+
+
+def _reduced(
+    features: ScaledRows, directions: Rows | None, edges: Sequence[CSRMatrix]
+) -> tuple[NodeIndices, Rows]:
+    """Return the nodes in some columns, and their features in a few directions."""
+    used = np.union1d(*(half.indices for half in edges)).astype(np.int64)
+    parts = []
+    for start in range(0, used.size, READ_ROWS):
+        rows = features[used[start : start + READ_ROWS]]
+        parts.append(dense_rows(rows if directions is None else rows @ directions))
+    return used, np.concatenate(parts).astype(np.float32, copy=False)
+
+
+def _combined(half: CSRMatrix, used: NodeIndices, reduced: Rows) -> Rows:
+    """Return the product of rows of A with X, of which the rows of used nodes are given."""
+    parts = half.data, find(used, half.indices)[0], half.indptr
+    product: Rows = sp.csr_array(parts, shape=(half.shape[0], used.size)) @ reduced
+    return product
+
+
+def _pair(rows: Iterable[Rows]) -> Pair:
+    one, two = rows
+    return one, two
+
+
+def _unit_or_one(rows: Rows) -> Rows:
+    """Return rows of norm 1; a single column keeps its lengths."""
     return _unit(rows) if rows.shape[1] > 1 else rows
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from torch import Tensor
 
 from ugcl.scope import normalised_adjacency
 from ugcl.typing import CSRMatrix, Device, Features
+from ugcl.views.scaling import ScaledRows
 from ugcl.views.view import View
 
 
@@ -42,24 +43,30 @@ class ViewSampler(ABC):
 
     Attributes:
         self_loops: weight of the self-loops in the normalised adjacency.
+        reads_rows: whether `setup` takes `ScaledRows`, of which `sample` reads what it needs.
     """
 
     self_loops: float = 1.0
+    reads_rows: ClassVar[bool] = False
 
-    def bind(self, adjacency: CSRMatrix, features: Features, device: Device = "cpu") -> Self:
+    def bind(
+        self, adjacency: CSRMatrix, features: Features | ScaledRows, device: Device = "cpu"
+    ) -> Self:
         """Return a copy of this sampler for a graph.
 
         Args:
             adjacency: A of the graph, without self-loops.
-            features: X, scaled.
+            features: X, scaled; or `ScaledRows`.
             device: where the views are used.
         """
+        if isinstance(features, ScaledRows) != self.reads_rows:
+            features = ScaledRows(features) if self.reads_rows else features.all()
         bound = copy(self)
         bound.setup(adjacency, features, device)
         return bound
 
     @abstractmethod
-    def setup(self, adjacency: CSRMatrix, features: Features, device: Device) -> None:
+    def setup(self, adjacency: CSRMatrix, features: Any, device: Device) -> None:
         """Store what `sample` needs of the graph."""
 
     @abstractmethod

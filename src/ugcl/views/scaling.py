@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.linalg import normalize_rows
-from ugcl.typing import CSRMatrix, Features, FeatureScaling
+from ugcl._utils.rows import pieces, single, take_rows
+from ugcl.typing import CSRMatrix, Features, FeatureScaling, NodeIndices
 
 MAX_DENSITY = 0.15
 """The fraction of non-zero entries above which X is stored dense."""
@@ -40,6 +41,7 @@ def scale_features(
         statistics: what `fit_scaling` returned for the training graph, to scale another graph in
             the same way; by default those of X itself.
     """
+    features = single(features)
     if scaling == "none":
         return features
     if statistics is None:
@@ -64,6 +66,48 @@ def fit_scaling(features: Features, scaling: FeatureScaling) -> npt.NDArray[Any]
     return _centre_and_deviation(features) if scaling == "standard" else None
 
 
+class ScaledRows:
+    """X whose rows are scaled when they are read, with the bits of `scale_features`.
+
+    X may be mapped from disk. Rows of a sparse X are dense where `densify` makes X dense.
+
+    Args:
+        features: X, N x D.
+        scaling: which scaling.
+        statistics: what `fit_scaling` returned for the training graph.
+        factor: a number that rows are multiplied by after that.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        scaling: FeatureScaling = "none",
+        statistics: npt.NDArray[Any] | None = None,
+        factor: float = 1.0,
+    ) -> None:
+        self.features, self.scaling, self.statistics = features, scaling, statistics
+        self.factor, self.shape = factor, features.shape
+        self.dense = sp.issparse(features) and _is_dense(features)
+
+    @classmethod
+    def of(cls, features: Features | ScaledRows) -> ScaledRows:
+        """Return rows that are not scaled, unless they are `ScaledRows` already."""
+        return features if isinstance(features, ScaledRows) else cls(features)
+
+    def __getitem__(self, nodes: NodeIndices) -> Features:
+        """Read some rows."""
+        rows = self._scaled(take_rows(self.features, nodes))
+        return rows.toarray() if self.dense and sp.issparse(rows) else rows
+
+    def all(self) -> Features:
+        """Read all rows, as sparse as X."""
+        return self._scaled(self.features)
+
+    def _scaled(self, rows: Features) -> Features:
+        rows = scale_features(rows, self.scaling, self.statistics)
+        return rows if self.factor == 1 else rows * np.float32(self.factor)
+
+
 def is_counts(features: Features) -> bool:
     """Return whether features look like counts or indicators: never negative, mostly zero."""
     values = features.data if sp.issparse(features) else features
@@ -76,8 +120,11 @@ def densify(matrix: Features) -> Features:
 
     Dense products do many times as many operations in a second as sparse ones.
     """
-    dense = sp.issparse(matrix) and matrix.nnz > MAX_DENSITY * np.prod(matrix.shape)
-    return matrix.toarray() if dense else matrix
+    return matrix.toarray() if sp.issparse(matrix) and _is_dense(matrix) else matrix
+
+
+def _is_dense(matrix: CSRMatrix) -> bool:
+    return bool(matrix.nnz > MAX_DENSITY * np.prod(matrix.shape))
 
 
 def smooth_features(
@@ -94,7 +141,13 @@ def smooth_features(
 
 def idf_weights(features: Features) -> npt.NDArray[np.float32]:
     """Return TF-IDF's weight of each column: `1 + log((1 + N) / (1 + document frequency))`."""
-    frequency = np.asarray((features != 0).sum(axis=0)).ravel()
+    frequency = np.zeros(features.shape[1], dtype=np.int64)
+    if sp.issparse(features):
+        for columns, values in zip(pieces(features.indices), pieces(features.data), strict=True):
+            frequency += np.bincount(columns[values != 0], minlength=frequency.size)
+    else:
+        for rows in _row_blocks(features):
+            frequency += np.count_nonzero(features[rows], axis=0)
     weights: npt.NDArray[np.float64] = 1 + np.log((1 + features.shape[0]) / (1 + frequency))
     return weights.astype(np.float32)
 
@@ -106,19 +159,33 @@ def _centre_and_deviation(features: Features) -> npt.NDArray[np.float64]:
     """
     num_rows, num_columns = features.shape
     if sp.issparse(features):  # whose `sum` is in single precision
-        columns, values = features.indices, features.data
-        mean = np.bincount(columns, values, num_columns) / num_rows
-        num_zeros = num_rows - np.bincount(columns, minlength=num_columns)
-        total = np.bincount(columns, (values - mean[columns]) ** 2, num_columns)
+        mean = _sums_by_column(features, lambda values, _: values) / num_rows
+        num_zeros = num_rows - _sums_by_column(features, lambda values, _: np.ones(values.size))
+        total = _sums_by_column(features, lambda values, columns: (values - mean[columns]) ** 2)
         total += num_zeros * mean**2
     else:
-        mean = features.mean(axis=0, dtype=np.float64)
-        total = np.zeros(num_columns)
+        mean, total = np.zeros(num_columns), np.zeros(num_columns)
+        for rows in _row_blocks(features):
+            mean = np.vstack([mean, features[rows].astype(np.float64)]).sum(axis=0)
+        mean /= num_rows
         for rows in _row_blocks(features):
             total += ((features[rows] - mean) ** 2).sum(axis=0)
     deviation = np.sqrt(total / num_rows)
     deviation[deviation <= num_rows * np.finfo(np.float64).eps * np.abs(mean)] = 0
     return np.stack([np.zeros_like(mean) if sp.issparse(features) else mean, deviation])
+
+
+def _sums_by_column(
+    features: CSRMatrix,
+    term: Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.NDArray[Any]],
+) -> npt.NDArray[np.float64]:
+    """Return the sum over each column of a function of its entries and its number."""
+    sums = np.zeros(features.shape[1])
+    every = np.arange(sums.size)
+    for columns, values in zip(pieces(features.indices), pieces(features.data), strict=True):
+        terms = np.concatenate([sums, term(values, columns)])
+        sums = np.bincount(np.concatenate([every, columns]), terms)
+    return sums
 
 
 def _standardise(

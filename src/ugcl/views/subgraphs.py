@@ -11,10 +11,10 @@ import scipy.sparse as sp
 import torch
 
 from ugcl._utils.memo import cached_on
+from ugcl._utils.rows import row_entries
 from ugcl.scope import normalised_adjacency, pagerank_coefficients, top_k_diffusion
 from ugcl.sparse import SparseMatrix
 from ugcl.typing import CSRMatrix, Device, Features, NodeIndices
-from ugcl.views.node_sampling import row_entries
 from ugcl.views.sampler import Sample, ViewSampler
 from ugcl.views.scaling import densify
 from ugcl.views.view import View, features_to, rows_to

@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
+import numpy.typing as npt
 
-from ugcl.scope import Component, Power, Scope, lazy, normalised_adjacency, scope_of, unit_radius
+from ugcl._utils.rows import induced
+from ugcl.scope import (
+    Component,
+    Power,
+    Scope,
+    degree_scale,
+    lazy,
+    normalised_adjacency,
+    normalised_slice,
+    scope_of,
+    unit_radius,
+)
 from ugcl.typing import (
     ContextKind,
     CSRMatrix,
@@ -18,9 +29,9 @@ from ugcl.typing import (
     Sampling,
     ScopeName,
 )
-from ugcl.views.node_sampling import row_entries, sample_nodes
+from ugcl.views.node_sampling import sample_nodes
 from ugcl.views.sampler import Sample, ViewSampler
-from ugcl.views.scaling import densify
+from ugcl.views.scaling import ScaledRows
 from ugcl.views.view import View
 
 DEEP = 10
@@ -41,6 +52,8 @@ class Subsampler(ViewSampler):
             scope `Component` uses the subgraph normalised by its own degrees.
     """
 
+    reads_rows = True
+
     def __init__(
         self,
         *,
@@ -55,19 +68,18 @@ class Subsampler(ViewSampler):
         self.self_loops, self.context = self_loops, context
         self.scope = scope_of(scope) if isinstance(scope, int | str) else scope
 
-    def setup(self, adjacency: CSRMatrix, features: Features, device: Device) -> None:
-        """Normalise the adjacency; with S = N also build the one view."""
+    def setup(self, adjacency: CSRMatrix, features: ScaledRows, device: Device) -> None:
+        """Compute the degrees; with S = N also build the one view."""
         num_nodes = adjacency.shape[0]
         self.num_sampled = num_nodes if self.size == "all" else self.size
-        self.adjacency, self.features, self.device = adjacency, densify(features), device
-        self.sliced: CSRMatrix | None = None
-        self.position = np.full(num_nodes, -1, dtype=np.int64)
+        self.adjacency, self.features, self.device = adjacency, features, device
+        self.scale: npt.NDArray[np.float64] | None = None
         self.full_view: View | None = None
-        normalised = normalised_adjacency(adjacency, self.self_loops)
         if self.num_sampled == num_nodes:
-            self.full_view = self._view(normalised, features)
+            normalised = normalised_adjacency(adjacency, self.self_loops)
+            self.full_view = self._view(normalised, features.all())
         elif self.normalisation == "graph":
-            self.sliced = normalised
+            self.scale = degree_scale(adjacency, self.self_loops)
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Sample nodes and build their view. Cost: O(S + edges of the S nodes)."""
@@ -79,18 +91,21 @@ class Subsampler(ViewSampler):
     def cut(self, rng: np.random.Generator) -> tuple[NodeIndices, CSRMatrix, Features]:
         """Sample nodes and return them with their normalised adjacency and features."""
         nodes = sample_nodes(self.adjacency, self.num_sampled, self.sampling, rng)
-        if self.sliced is not None:
-            adjacency = self._induced(self.sliced, nodes)
+        edges = self._induced(nodes)
+        if self.scale is not None:
+            adjacency = normalised_slice(edges, self.scale[nodes], self.self_loops)
         else:
-            adjacency = self._renormalised(nodes)
+            adjacency = normalised_adjacency(edges, self.self_loops)
         return nodes, adjacency, self.features[nodes]
 
     def _view(
         self, adjacency: CSRMatrix, features: Features, nodes: NodeIndices | None = None
     ) -> View:
-        sliced = nodes if self.sliced is not None else None
+        sliced = nodes if self.scale is not None else None
         if isinstance(self.scope, Component):  # the limit of lazy powers, too
-            propagation = None if sliced is None else self._renormalised(sliced)
+            propagation = None
+            if sliced is not None:
+                propagation = normalised_adjacency(self._induced(sliced), self.self_loops)
         else:
             propagation = lazy(adjacency) if self.context == "lazy" else None
             deep = isinstance(self.scope, Power) and self.scope.n > DEEP
@@ -98,19 +113,6 @@ class Subsampler(ViewSampler):
                 propagation = unit_radius(adjacency if propagation is None else propagation)
         return View.of(adjacency, features, self.device, propagation=propagation)
 
-    def _renormalised(self, nodes: NodeIndices) -> CSRMatrix:
-        """Return the induced subgraph, normalised by its own degrees."""
-        return normalised_adjacency(self._induced(self.adjacency, nodes), self.self_loops)
-
-    def _induced(self, adjacency: CSRMatrix, nodes: NodeIndices) -> CSRMatrix:
-        """Return the rows and columns `nodes` of a CSR matrix, in that order."""
-        positions, counts = row_entries(adjacency, nodes)
-        self.position[nodes] = np.arange(nodes.size)
-        columns = self.position[adjacency.indices[positions]]
-        self.position[nodes] = -1
-        inside = columns >= 0
-        rows = np.repeat(np.arange(nodes.size), counts)[inside]
-        return sp.csr_array(
-            (adjacency.data[positions[inside]], (rows, columns[inside])),
-            shape=(nodes.size, nodes.size),
-        )
+    def _induced(self, nodes: NodeIndices) -> CSRMatrix:
+        """Return the rows and columns `nodes` of A."""
+        return induced(self.adjacency, nodes)

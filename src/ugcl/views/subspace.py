@@ -38,6 +38,22 @@ def reduce_columns(matrix: Features, num_components: int, max_rows: int | None =
     some = matrix
     if max_rows is not None and num_rows > max_rows:
         some = matrix[np.sort(numpy_generator("svd", 1).choice(num_rows, max_rows, replace=False))]
+    directions, projected = _leading(some, num_components)
+    if some is matrix:
+        return projected.numpy()
+    return _product(_tensor(matrix), directions).numpy()
+
+
+def column_directions(rows: Features, num_components: int) -> Rows | None:
+    """Return the directions of `reduce_columns` from some rows; None if columns are as few."""
+    if rows.shape[1] <= num_components:
+        return None
+    return _leading(rows, num_components)[0].numpy()
+
+
+def _leading(some: Features, num_components: int) -> tuple[Tensor, Tensor]:
+    """Return leading directions of rows, D x num_components, and the rows in these directions."""
+    width = some.shape[1]
     rows, transposed = _tensor(some), _tensor(some.T)
     start = numpy_generator("svd").standard_normal((width, num_components + OVERSAMPLES), "float32")
     basis = torch.from_numpy(start)
@@ -48,9 +64,7 @@ def reduce_columns(matrix: Features, num_components: int, max_rows: int | None =
     projected = _product(rows, basis)
     _, rotation = np.linalg.eigh((projected.T @ projected).numpy().astype(np.float64))
     leading = torch.from_numpy(rotation[:, -num_components:].astype(np.float32))
-    if some is matrix:
-        return (projected @ leading).numpy()
-    return _product(_tensor(matrix), basis @ leading).numpy()
+    return basis @ leading, projected @ leading
 
 
 def _tensor(features: Features) -> Tensor:

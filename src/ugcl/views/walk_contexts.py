@@ -8,10 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from ugcl._utils.rows import others
 from ugcl.sparse import SparseMatrix
 from ugcl.typing import CSRMatrix, Device, Features, NodeIndices
 from ugcl.views.sampler import Sample, ViewSampler
-from ugcl.views.scaling import densify
+from ugcl.views.scaling import ScaledRows
 from ugcl.views.view import View, rows_to
 from ugcl.views.walks import Walker
 
@@ -31,32 +32,29 @@ class WalkContexts(ViewSampler):
         self_loops: weight of the self-loops in the normalised adjacency, for the readout.
     """
 
+    reads_rows = True
+
     def __init__(
         self, *, size: int | Literal["all"], scope: int, mask_features: float, self_loops: float
     ) -> None:
         self.size, self.scope, self.mask_features = size, scope, mask_features
         self.self_loops = self_loops
 
-    def setup(self, adjacency: CSRMatrix, features: Features, device: Device) -> None:
+    def setup(self, adjacency: CSRMatrix, features: ScaledRows, device: Device) -> None:
         """Prepare the walks."""
-        self.walker, self.features, self.device = Walker(adjacency), densify(features), device
-        self.nodes = np.arange(adjacency.shape[0])
+        self.walker, self.features, self.device = Walker(adjacency), features, device
+        self.held_out = np.empty(0, dtype=np.int64)
 
-    def without(self, adjacency: CSRMatrix, held_out: NodeIndices) -> None:
-        """Sample no held-out nodes any more. Cost: O(N + E), once."""
-        kept = np.ones(adjacency.shape[0], dtype=bool)
-        kept[held_out] = False
-        rows = np.repeat(np.arange(kept.size), np.diff(adjacency.indptr))
-        inside = kept[rows] & kept[adjacency.indices]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(rows[inside], minlength=kept.size))])
-        entries = adjacency.data[inside], adjacency.indices[inside], starts
-        self.walker = Walker(sp.csr_array(entries, shape=adjacency.shape))
-        self.nodes = np.flatnonzero(kept)
+    def without(self, held_out: NodeIndices) -> None:
+        """Sample no held-out nodes any more. Cost: that of their neighbours' rows, once."""
+        self.held_out = np.sort(held_out)
+        self.walker = self.walker.without(self.held_out)
 
     def sample(self, rng: np.random.Generator) -> Sample:
         """Sample nodes and walks from them."""
-        size = self.nodes.size if self.size == "all" else min(self.size, self.nodes.size)
-        anchors = self.nodes[rng.choice(self.nodes.size, size, replace=False, shuffle=False)]
+        count = self.walker.size - self.held_out.size
+        size = count if self.size == "all" else min(self.size, count)
+        anchors = others(self.held_out, rng.choice(count, size, replace=False, shuffle=False))
         return self.pairs(anchors, self.walker.ends(anchors, self.scope, rng), rng)
 
     def pairs(

@@ -12,11 +12,14 @@ divided by the largest one, so nothing is precomputed for pairs of edges. Walker
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
+from ugcl._utils.rows import PrefixSums, find, has_weights, row_entries
 from ugcl.typing import CSRMatrix, NodeIndices
 
 PROPOSALS = 32
@@ -36,25 +39,50 @@ class Walker:
     """
 
     def __init__(self, adjacency: CSRMatrix, p: float = 1.0, q: float = 1.0) -> None:
-        self.size = adjacency.shape[0]
-        self.starts = adjacency.indptr.astype(np.int64)
-        self.neighbours = adjacency.indices.astype(np.int64)
-        self.degrees = np.diff(self.starts)
+        self.adjacency, self.size = adjacency, adjacency.shape[0]
+        self.starts, self.neighbours = adjacency.indptr, adjacency.indices
         self.factors = np.array([1 / p, 1.0, 1 / q]) / max(1 / p, 1.0, 1 / q)
         self.second_order = not (p == q == 1.0)
-        self.sums: npt.NDArray[np.float64] | None = None
-        if (adjacency.data != 1).any():
-            self.sums = np.concatenate([[0.0], np.cumsum(adjacency.data, dtype=np.float64)])
+        self.sums = PrefixSums(adjacency.data) if has_weights(adjacency) else None
+        self.changed: tuple[NodeIndices, Walker] | None = None
+
+    def without(self, nodes: NodeIndices) -> Walker:
+        """Return a walker that does not visit some nodes. Cost: that of their neighbours' rows.
+
+        Args:
+            nodes: the nodes, ascending.
+        """
+        positions, _ = row_entries(self.adjacency, nodes)
+        rows = np.union1d(nodes, self.neighbours[positions])
+        positions, counts = row_entries(self.adjacency, rows)
+        kept = ~find(nodes, self.neighbours[positions])[1] & ~np.repeat(
+            find(nodes, rows)[1], counts
+        )
+        lengths = np.bincount(np.repeat(np.arange(rows.size), counts)[kept], minlength=rows.size)
+        entries = self.adjacency.data[positions[kept]], self.neighbours[positions[kept]]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        walker = copy(self)
+        few = Walker(sp.csr_array((*entries, starts), shape=(rows.size, self.size)))
+        walker.changed = rows, few
+        return walker
+
+    def degrees(self, nodes: NodeIndices) -> NodeIndices:
+        """Return the number of neighbours of some nodes."""
+        counts = self.starts[nodes + 1] - self.starts[nodes]
+        if self.changed is not None:
+            at, found = find(self.changed[0], nodes)
+            counts[found] = self.changed[1].degrees(at[found])
+        return np.asarray(counts, dtype=np.int64)
 
     @cached_property
     def edges(self) -> NodeIndices:
         """A sorted key for each edge, which second-order walks look up."""
-        keys: NodeIndices = np.repeat(np.arange(self.size), self.degrees) * self.size
+        keys: NodeIndices = np.repeat(np.arange(self.size), np.diff(self.starts)) * self.size
         return np.asarray(keys + self.neighbours)
 
     def ends(self, nodes: NodeIndices, steps: int, rng: np.random.Generator) -> NodeIndices:
         """Return the last node of a first-order walk from each node; without edges, the node."""
-        moving = np.flatnonzero(self.degrees[nodes])
+        moving = np.flatnonzero(self.degrees(nodes))
         ends, at = nodes.copy(), nodes[moving]
         for _ in range(steps):
             at = self._propose(at, rng)
@@ -67,7 +95,7 @@ class Walker:
         Returns:
             Walks in rows, in random order of their start nodes.
         """
-        starts = rng.permutation(np.flatnonzero(self.degrees))
+        starts = rng.permutation(np.flatnonzero(np.diff(self.starts)))
         walks = np.empty((length, starts.size), dtype=np.int64)
         walks[0] = starts
         for i in range(1, length):
@@ -97,16 +125,15 @@ class Walker:
         self, nodes: NodeIndices, before: NodeIndices, rng: np.random.Generator
     ) -> NodeIndices:
         """Sample a neighbour of each node from the exact second-order distribution."""
-        counts = self.degrees[nodes]
+        place, counts = row_entries(self.adjacency, nodes)
         ends = np.cumsum(counts)
         which = np.repeat(np.arange(nodes.size), counts)
-        place = self.starts[nodes][which] + np.arange(ends[-1]) - (ends - counts)[which]
-        proposed, origin = self.neighbours[place], before[which]
+        proposed, origin = self.neighbours[place].astype(np.int64), before[which]
         back, near, far = self.factors
         weights = np.where(self._connected(origin, proposed), near, far)
         weights = np.where(proposed == origin, back, weights)
         if self.sums is not None:
-            weights = weights * (self.sums[place + 1] - self.sums[place])
+            weights = weights * (self.sums.at(place + 1) - self.sums.at(place))
         sums = np.cumsum(weights)
         low = np.concatenate([[0.0], sums])[ends - counts]
         uniform = low + rng.random(nodes.size) * (sums[ends - 1] - low)
@@ -115,15 +142,28 @@ class Walker:
 
     def _propose(self, nodes: NodeIndices, rng: np.random.Generator) -> NodeIndices:
         """Sample a neighbour of each node by the edge weights."""
-        first, uniform = self.starts[nodes], rng.random(nodes.size)
+        return self._neighbour(nodes, rng.random(nodes.size))
+
+    def _neighbour(self, nodes: NodeIndices, uniform: npt.NDArray[np.float64]) -> NodeIndices:
+        """Return the neighbour of each node that a number from 0 to 1 selects."""
+        if self.changed is not None:
+            at, found = find(self.changed[0], nodes)
+            selected = np.empty_like(nodes)
+            selected[found] = self.changed[1]._neighbour(at[found], uniform[found])
+            selected[~found] = self._selected(nodes[~found], uniform[~found])
+            return selected
+        return self._selected(nodes, uniform)
+
+    def _selected(self, nodes: NodeIndices, uniform: npt.NDArray[np.float64]) -> NodeIndices:
+        """Return the neighbour in the adjacency itself."""
+        first, end = (self.starts[each].astype(np.int64) for each in (nodes, nodes + 1))
         if self.sums is None:
-            place = first + (uniform * self.degrees[nodes]).astype(np.int64)
+            place = first + (uniform * (end - first)).astype(np.int64)
         else:
-            last = self.starts[nodes + 1] - 1
-            low, high = self.sums[first], self.sums[last + 1]
-            place = np.searchsorted(self.sums, low + uniform * (high - low), side="right") - 1
-            place = np.clip(place, first, last)
-        return np.asarray(self.neighbours[place])
+            low, high = self.sums.at(first), self.sums.at(end)
+            place = self.sums.search(low + uniform * (high - low))
+            place = np.clip(place, first, end - 1)
+        return np.asarray(self.neighbours[place], dtype=np.int64)
 
     def _accept(
         self, proposed: NodeIndices, before: NodeIndices, rng: np.random.Generator

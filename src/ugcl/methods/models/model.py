@@ -17,7 +17,7 @@ from ugcl.graph import Graph
 from ugcl.methods.settings import TrainingSettings
 from ugcl.nn import Adam
 from ugcl.typing import Device, Embeddings, Features, FeatureScaling
-from ugcl.views import fit_scaling, scale_features
+from ugcl.views import ScaledRows, fit_scaling
 
 
 class Model(nn.Module, ABC):
@@ -103,10 +103,16 @@ class ScaledModel(Model, ABC):
 
     def scaled(self, graph: Graph) -> Features:
         """Return the scaled features of a graph."""
+        return self.rows(graph).all()
+
+    def rows(self, graph: Graph) -> ScaledRows:
+        """Return the features of a graph, to be scaled when they are read."""
         buffer = self._statistics()
-        fitted = buffer is not None and not bool(buffer.isnan().any())
-        statistics = buffer.cpu().numpy() if buffer is not None and fitted else None
-        return scale_features(graph.features, self.scaling, statistics)
+        if buffer is None:
+            return ScaledRows(graph.features, self.scaling)
+        fitted = not bool(buffer.isnan().any())
+        statistics = buffer.cpu().numpy() if fitted else fit_scaling(graph.features, self.scaling)
+        return ScaledRows(graph.features, self.scaling, statistics)
 
     def _statistics(self) -> Tensor | None:
         """Return the buffer of the column statistics; NaN before they are fitted."""

@@ -19,14 +19,15 @@ from ugcl.methods.multiscope import MultiScopeSettings, build
 from ugcl.nn import unit_rows
 from ugcl.scope import Power, normalised_adjacency
 from ugcl.sparse import SparseMatrix, multiply
-from ugcl.typing import CSRMatrix, Device, Features
+from ugcl.typing import Device, Features
 from ugcl.views import (
+    LARGE_GRAPH,
     Sample,
+    ScaledRows,
     WalkContexts,
     leading_directions,
     rows_view,
     sampled_rows,
-    scale_features,
     split_half_reliability,
 )
 
@@ -82,40 +83,45 @@ class MultiScopeModel(SSLModel):
         self._held_out: Sample | None = None
         self._epoch = 0
 
-    def scaled(self, graph: Graph) -> Features:
+    def rows(self, graph: Graph) -> ScaledRows:
         """Return the scaled features; standardised rows have a mean squared length of 1."""
-        features = super().scaled(graph)
+        rows = super().rows(graph)
         if self.scaling == "standard":
-            features = features * np.float32(1 / np.sqrt(max(features.shape[1], 1)))
-        return features
+            rows.factor = 1 / np.sqrt(max(graph.num_features, 1))
+        return rows
 
     def inputs(self, graph: Graph) -> Features:
+        """Return what the encoder sees of all nodes."""
+        return self.input_rows(graph).all()
+
+    def input_rows(self, graph: Graph) -> ScaledRows:
         """Return what the encoder sees: scaled features, but counts without IDF weights.
 
-        The encoder learns weights of columns itself; blocks of features have those of TF-IDF.
+        The encoder learns weights of columns itself; blocks of features have those of TF-IDF. The
+        features that a GCN sees are smoothed first, all of them.
         """
         counts = self.scaling == "tfidf"
-        features = scale_features(graph.features, "l2") if counts else self.scaled(graph)
+        rows = ScaledRows(graph.features, "l2") if counts else self.rows(graph)
         if self.settings.encoder == "gcn":
-            features = normalised_adjacency(graph.adjacency, self.settings.self_loops) @ features
-        return features
+            adjacency = normalised_adjacency(graph.adjacency, self.settings.self_loops)
+            return ScaledRows(adjacency @ rows.all())
+        return rows
 
     def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
         """Return the function from an epoch's number to its loss; hold out nodes first."""
-        views = self.training_views(graph, device)
+        sampled = self.samples(self.training_views(graph, device), graph)
 
         def loss_of(epoch: int) -> Tensor:
             if torch.isnan(self.held_out_losses[0]):
                 self.held_out_losses[0] = self._held_out_loss()
-            rng = self.rng(epoch)
-            return self._pair_loss(views.sample(rng), rng)
+            return self._pair_loss(*sampled(epoch))
 
         return loss_of
 
     def training_views(self, graph: Graph, device: Device) -> WalkContexts:
         """Return the sampler of the nodes that are not held out."""
-        views = self.views.bind(graph.adjacency, self.inputs(graph), device)
-        self._hold_out(views, graph.adjacency)
+        views = self.views.bind(graph.adjacency, self.input_rows(graph), device)
+        self._hold_out(views)
         return views
 
     def _pair_loss(self, sample: Sample, rng: np.random.Generator) -> Tensor:
@@ -123,15 +129,15 @@ class MultiScopeModel(SSLModel):
         loss: Tensor = self.loss(Batch(patches=patches, contexts=None, rng=rng, nodes=sample.nodes))
         return loss
 
-    def _hold_out(self, views: WalkContexts, adjacency: CSRMatrix) -> None:
+    def _hold_out(self, views: WalkContexts) -> None:
         """Choose the held-out nodes and their contexts, once for all epochs.
 
         A walk that returns to its start agrees with it whatever the weights: it is walked again.
         """
-        rng, size = numpy_generator("held-out nodes", self.seed), adjacency.shape[0]
+        rng, size = numpy_generator("held-out nodes", self.seed), views.walker.size
         count = min(round(HELD_OUT * size), MAX_HELD_OUT) if size >= MIN_NODES else 0
         nodes = rng.choice(size, count, replace=False)
-        nodes = nodes[np.diff(adjacency.indptr)[nodes] > 0]
+        nodes = nodes[views.walker.degrees(nodes) > 0]
         ends = views.walker.ends(nodes, views.scope, rng)
         for _ in range(MAX_WALKS - 1 if views.scope else 0):
             returned = ends == nodes
@@ -141,7 +147,7 @@ class MultiScopeModel(SSLModel):
         if nodes.size < 2:
             return
         self._held_out = views.pairs(nodes, ends, None)
-        views.without(adjacency, nodes)
+        views.without(nodes)
 
     @torch.no_grad()
     def _held_out_loss(self) -> float:
@@ -184,11 +190,12 @@ class MultiScopeModel(SSLModel):
     def on_fit_end(self, graph: Graph, device: Device) -> None:
         """Find the leading directions of H and X, and the reliability of the blocks."""
         settings = self.settings
-        hidden = torch.cat(list(self._hidden(sampled_rows(self.inputs(graph)), device)))
+        hidden = torch.cat(list(self._hidden(sampled_rows(self.input_rows(graph)), device)))
         self.centre.copy_(hidden.mean(dim=0))
         centred = hidden.sub_(self.centre).cpu().numpy()
         self.directions.copy_(_tensor(leading_directions(centred, self.directions.shape[1])))
-        raw = self.scaled(graph)
+        rows = self.rows(graph)
+        raw = sampled_rows(rows) if graph.num_nodes > LARGE_GRAPH else rows.all()
         if settings.raw_columns:
             columns = self.raw_directions.shape[1]
             directions = leading_directions(raw, columns)
@@ -197,7 +204,7 @@ class MultiScopeModel(SSLModel):
         if settings.block_weights == "reliability":
             with_structure = settings.structure_columns > 0
             reliability = split_half_reliability(
-                graph.adjacency, raw, self.seed, structure=with_structure
+                graph.adjacency, rows, self.seed, structure=with_structure
             )
             self.weights.copy_(torch.tensor(reliability.weights(graph.num_nodes)))
         self.trained_on.fill_(edges_key(graph.adjacency))

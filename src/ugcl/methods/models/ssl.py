@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from ugcl._utils.random import numpy_generator, torch_generator
+from ugcl._utils.rows import is_mapped
 from ugcl.graph import Graph
 from ugcl.losses import Batch
 from ugcl.methods.models.model import ScaledModel
@@ -20,7 +21,7 @@ from ugcl.methods.settings import SSLSettings, TrainingSettings, resolved, resol
 from ugcl.nn import Adam, AdamW, Encoder, unit_rows
 from ugcl.scope import Power, WholeGraph, scope_of
 from ugcl.typing import Device, Readout
-from ugcl.views import Sample, View
+from ugcl.views import LARGE_GRAPH, Ahead, Sample, View, ViewSampler
 
 S = TypeVar("S", bound=SSLSettings)
 
@@ -92,13 +93,25 @@ class SSLModel(ScaledModel):
 
     def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
         """Return the function from an epoch's number to its loss."""
-        views = self.views.bind(graph.adjacency, self.scaled(graph), device)
+        views = self.views.bind(graph.adjacency, self.rows(graph), device)
 
-        def loss_of(epoch: int) -> Tensor:
+        sampled = self.samples(views, graph)
+        return lambda epoch: self.step_loss(*sampled(epoch))
+
+    def samples(
+        self, views: ViewSampler, graph: Graph
+    ) -> Callable[[int], tuple[Sample, np.random.Generator]]:
+        """Return the function from an epoch to its views and its random generator.
+
+        Those of a large mapped graph are sampled one epoch ahead, while they are read from disk.
+        """
+
+        def sample(epoch: int) -> tuple[Sample, np.random.Generator]:
             rng = self.rng(epoch)
-            return self.step_loss(views.sample(rng), rng)
+            return views.sample(rng), rng
 
-        return loss_of
+        large = graph.num_nodes > LARGE_GRAPH and is_mapped(graph.adjacency.indices)
+        return Ahead(sample) if large else sample
 
     def rng(self, epoch: int) -> np.random.Generator:
         """Return the random generator of an epoch."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.memo import cached_on
+from ugcl._utils.rows import pieces
 from ugcl.typing import CSRMatrix
 from ugcl.views import structural_embedding
 
@@ -33,7 +34,9 @@ def structural_block(
 
 def edges_key(adjacency: CSRMatrix) -> int:
     """Return 63 bits that identify the edges."""
-    digest = hashlib.sha256(np.ascontiguousarray(adjacency.indptr, np.int64).tobytes())
-    digest.update(np.ascontiguousarray(adjacency.indices, np.int64).tobytes())
-    digest.update(np.ascontiguousarray(adjacency.data, np.float32).tobytes())
+    digest = hashlib.sha256()
+    arrays = {"indptr": np.int64, "indices": np.int64, "data": np.float32}
+    for name, dtype in arrays.items():
+        for piece in pieces(getattr(adjacency, name)):
+            digest.update(np.ascontiguousarray(piece, dtype).data)
     return int.from_bytes(digest.digest()[:8], "big") >> 1
