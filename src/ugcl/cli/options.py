@@ -24,7 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FILES = {
     "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, .npy, "
-    ".npz; also a folder, or a glob in quotes; columns are found by common names, or named by the options that --help-all shows",
+    ".npz; also a folder, or a glob in quotes; columns are found by common names, or named by the "
+    "options that --help-all shows",
     "features": "the nodes' features: .csv, .tsv, .parquet, .jsonl, .npy, .npz, or .json of id -> "
     "list of feature indices; by default structural features are computed from the edges",
     "labels": "the nodes' labels, and perhaps a split: .csv, .tsv, .parquet, .jsonl, .npy",
@@ -66,7 +67,8 @@ class GraphArgument:
         if self.name is not None and edges is not None:
             raise UGCLError(
                 f"there are two graphs, {self.name} and --edges {edges}: leave out one of them "
-                "(the items of a list are separated by commas, without spaces; put a glob in quotes)"
+                "(the items of a list are separated by commas, without spaces; put a glob in "
+                "quotes)"
             )
         edges = edges or self.name
         if edges is None:
