@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -136,7 +136,7 @@ class Feed:
         self.batches = self._kept(batches)
         self.reader = pa.RecordBatchReader.from_batches(schema, self.batches)
 
-    def _kept(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _kept(self, batches: Iterable[pa.RecordBatch]) -> Generator[pa.RecordBatch, None, None]:
         try:
             yield from batches
         except GeneratorExit:
