@@ -401,6 +401,11 @@ class Run:
         """
         from ugcl.engine import resolve_device
 
+        device = resolve_device(device or self.config.device)
+        return self.model(readout_scope).to(device).embed(self.checked(graph), device)
+
+    def checked(self, graph: Graph) -> Graph:
+        """Return a graph to embed, or refuse it; the run's own without held-out edges."""
         num_features = self.metrics()["features"]
         inductive = self.config.load_method().inductive
         if graph.num_features != num_features and inductive:
@@ -410,8 +415,7 @@ class Run:
             )
         if graph.fingerprint == self.config.fingerprint and not inductive:
             graph, _ = self.config.training_graph(graph)
-        device = resolve_device(device or self.config.device)
-        return self.model(readout_scope).to(device).embed(graph, device)
+        return graph
 
     def _damaged(self, name: str, error: Exception) -> UGCLError:
         if isinstance(error, UGCLError):

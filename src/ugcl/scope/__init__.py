@@ -1,6 +1,12 @@
 """Contextual scopes: powers of the adjacency, their limit, homophily and its lower bound."""
 
-from ugcl.scope.adjacency import SMOOTHING_SELF_LOOPS, normalised_adjacency, with_self_loops
+from ugcl.scope.adjacency import (
+    SMOOTHING_SELF_LOOPS,
+    normalised_adjacency,
+    normalised_rows,
+    stored_adjacency,
+    with_self_loops,
+)
 from ugcl.scope.bound import average_degree, lower_bound, lower_bounds, sparsity
 from ugcl.scope.component import (
     ComponentSubspace,
@@ -43,11 +49,13 @@ __all__ = [
     "mean",
     "measured_decay",
     "normalised_adjacency",
+    "normalised_rows",
     "pagerank_coefficients",
     "power",
     "scope_of",
     "second_eigenvalue",
     "sparsity",
+    "stored_adjacency",
     "top_k_diffusion",
     "unit_radius",
     "with_self_loops",

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import torch
+from torch import Tensor
 
 from ugcl._utils.memo import cached_on
+from ugcl._utils.workspace import Workspace
 from ugcl.scope import normalised_adjacency, pagerank_coefficients, top_k_diffusion
 from ugcl.sparse import SparseMatrix
 from ugcl.typing import CSRMatrix, Device, Features, NodeIndices
@@ -111,7 +113,11 @@ class SubgraphSampler(ViewSampler):
         return Sample((view,))
 
     def inference_views(
-        self, adjacency: CSRMatrix, features: Features, device: Device
+        self,
+        adjacency: CSRMatrix,
+        features: Features | Tensor,
+        device: Device,
+        work: Workspace | None = None,
     ) -> tuple[View, ...]:
         """Return the view in which each node is encoded within its own subgraph.
 

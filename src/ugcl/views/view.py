@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,8 +10,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from ugcl._utils.workspace import Workspace
 from ugcl.scope import Scope
-from ugcl.sparse import SparseMatrix
+from ugcl.sparse import SparseMatrix, multiply
 from ugcl.typing import CSRMatrix, Device, Features
 from ugcl.views.scaling import densify
 
@@ -135,6 +136,22 @@ def features_to(
     if isinstance(features, SparseMatrix | Tensor):
         return features
     return rows_to(densify(features), device)
+
+
+def aggregate(matrix: SparseMatrix, columns: Tensor, work: Workspace) -> Tensor:
+    """Return A X of a dense X, computed by blocks of columns."""
+    rows, width = columns.shape
+    if work.has("A X"):
+        return work.stored("A X")
+
+    def products() -> Iterator[tuple[slice, Tensor]]:
+        for block in work.blocks(rows, width):
+            shape = rows, block.stop - block.start
+            source, product = work.buffers(2, shape, like=columns)
+            yield block, multiply(matrix.matrix, source.copy_(columns[:, block]), out=product)
+            work.advance(shape[1], "features")
+
+    return work.assembled("A X", (rows, width), products())
 
 
 def rows_to(features: Features, device: Device) -> SparseMatrix | Tensor:

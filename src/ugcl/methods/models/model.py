@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from ugcl._utils.buffers import mapped_tensor, new_empty
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.graph import Graph
 from ugcl.methods.settings import TrainingSettings
 from ugcl.nn import Adam
@@ -77,6 +80,40 @@ class Predictor(Model):
         """Return the probability of each class for each node, N x C."""
 
 
+class BlockModel(Model, ABC):
+    """Base class for models whose embeddings are computed in blocks of columns.
+
+    The blocks of a graph that is larger than memory are stored in files, and its embeddings are
+    written from them row by row.
+    """
+
+    @abstractmethod
+    def num_columns(self, graph: Graph) -> int:
+        """Return D', the columns of the embeddings."""
+
+    @abstractmethod
+    def column_blocks(self, graph: Graph, work: Workspace) -> Iterator[tuple[int, Tensor]]:
+        """Yield the first column of each block and its values, N x width, before `finish_rows`.
+
+        A block may be overwritten when the next one is requested, unless it is kept in `work`.
+        """
+
+    def finish_rows(self, rows: Tensor) -> Tensor:
+        """Return rows of the embeddings as they are returned, for example of norm 1."""
+        return rows
+
+    @torch.no_grad()
+    def embed(self, graph: Graph, device: Device) -> Embeddings:
+        """Return the embeddings of all nodes, N x D' float32, in memory."""
+        with Workspace(device=device) as work:
+            embeddings = new_empty(torch.empty(0), (graph.num_nodes, self.num_columns(graph)))
+            for first, block in self.column_blocks(graph, work):
+                embeddings[:, first : first + block.shape[1]] = block
+        for rows in row_blocks(graph.num_nodes):
+            embeddings[rows] = self.finish_rows(embeddings[rows])
+        return embeddings.numpy()
+
+
 class ScaledModel(Model, ABC):
     """Base class for models that scale X, with the column statistics of the training graph.
 
@@ -103,10 +140,33 @@ class ScaledModel(Model, ABC):
 
     def scaled(self, graph: Graph) -> Features:
         """Return the scaled features of a graph."""
+        return self.scale(graph.features)
+
+    def scale(self, features: Features) -> Features:
+        """Return scaled features, by the statistics of the training graph once they are fitted."""
         buffer = self._statistics()
-        fitted = buffer is not None and not bool(buffer.isnan().any())
-        statistics = buffer.cpu().numpy() if buffer is not None and fitted else None
-        return scale_features(graph.features, self.scaling, statistics)
+        statistics = buffer.cpu().numpy() if buffer is not None and self._fitted else None
+        return scale_features(features, self.scaling, statistics)
+
+    @property
+    def _fitted(self) -> bool:
+        """Whether rows can be scaled without the others."""
+        buffer = self._statistics()
+        return buffer is None or not bool(buffer.isnan().any())
+
+    def stored_features(self, graph: Graph, work: Workspace) -> Features | Tensor:
+        """Return the scaled features for an embedding; dense ones are kept in `work`."""
+        features = graph.features
+        if sp.issparse(features) or not self._fitted:
+            return self.scaled(graph)
+        if self.scaling == "none" and features.dtype == np.float32 and work.device.type == "cpu":
+            return mapped_tensor(features)
+        parts = (
+            (np.asarray(self.scale(features[rows]), dtype=np.float32),)
+            for rows in row_blocks(graph.num_nodes)
+        )
+        (scaled,) = work.arrays({"X": (features.shape, np.dtype(np.float32))}, parts)
+        return scaled
 
     def _statistics(self) -> Tensor | None:
         """Return the buffer of the column statistics; NaN before they are fitted."""
