@@ -134,7 +134,7 @@ def _check_disk(
 ) -> None:
     """Refuse an embedding for which the disk has no room."""
     entries = graph.adjacency.nnz + graph.num_nodes
-    columns = 2 * graph.num_features + shape[1]
+    columns = graph.num_features + shape[1]
     needed = 8 * entries + 4 * graph.num_nodes * columns
     there = sum(file.stat().st_size for file in folder.iterdir())
     needed += kind.itemsize * shape[0] * shape[1]

@@ -23,6 +23,7 @@ from .structure import structural_embedding as structural_embedding
 from .subgraphs import SubgraphSampler as SubgraphSampler
 from .subsampling import Subsampler as Subsampler
 from .subspace import reduce_columns as reduce_columns
+from .view import ScaledRows as ScaledRows
 from .view import View as View
 from .view import rows_to as rows_to
 from .walk_contexts import WalkContexts as WalkContexts

@@ -20,7 +20,7 @@ from ugcl.scope import (
 )
 from ugcl.typing import CSRMatrix, Device, Diffusion, Features
 from ugcl.views.sampler import Sample, ViewSampler
-from ugcl.views.view import View, views_of
+from ugcl.views.view import ScaledRows, View, views_of
 
 
 class Corruption(ViewSampler):
@@ -104,7 +104,7 @@ class DiffusionViews(Corruption):
     def inference_views(
         self,
         adjacency: CSRMatrix,
-        features: Features | Tensor,
+        features: Features | ScaledRows,
         device: Device,
         work: Workspace | None = None,
     ) -> tuple[View, ...]:

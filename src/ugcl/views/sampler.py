@@ -14,7 +14,7 @@ from ugcl._utils.workspace import Workspace
 from ugcl.scope import stored_adjacency
 from ugcl.sparse import SparseMatrix
 from ugcl.typing import CSRMatrix, Device, Features
-from ugcl.views.view import View, aggregate, features_to
+from ugcl.views.view import ScaledRows, View, aggregate, features_to
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ViewSampler(ABC):
     def inference_views(
         self,
         adjacency: CSRMatrix,
-        features: Features | Tensor,
+        features: Features | ScaledRows,
         device: Device,
         work: Workspace | None = None,
     ) -> tuple[View, ...]:
@@ -79,13 +79,14 @@ class ViewSampler(ABC):
 
         Args:
             adjacency: A of the graph, which may be mapped.
-            features: X, scaled; a tensor where it is stored in `work`.
+            features: X, scaled, or scaled when it is read.
             device: where the views are used.
             work: where large arrays are kept; by default in memory.
         """
         work = work or Workspace(device=device)
         matrix = stored_adjacency(adjacency, self.self_loops, work)
-        columns = features_to(features, device)
+        is_lazy = isinstance(features, ScaledRows)
+        columns = features if is_lazy else features_to(features, device)
         if isinstance(columns, SparseMatrix):
             return (View(matrix, columns, None, matrix),)
         return (View(matrix, None, aggregate(matrix, columns, work), matrix),)

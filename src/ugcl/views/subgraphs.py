@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import torch
-from torch import Tensor
 
 from ugcl._utils.memo import cached_on
 from ugcl._utils.workspace import Workspace
@@ -19,7 +18,7 @@ from ugcl.typing import CSRMatrix, Device, Features, NodeIndices
 from ugcl.views.node_sampling import row_entries
 from ugcl.views.sampler import Sample, ViewSampler
 from ugcl.views.scaling import densify
-from ugcl.views.view import View, features_to, rows_to
+from ugcl.views.view import ScaledRows, View, features_to, rows_to
 
 CHUNK = 4096
 """Subgraphs that are extracted at a time."""
@@ -115,7 +114,7 @@ class SubgraphSampler(ViewSampler):
     def inference_views(
         self,
         adjacency: CSRMatrix,
-        features: Features | Tensor,
+        features: Features | ScaledRows,
         device: Device,
         work: Workspace | None = None,
     ) -> tuple[View, ...]:

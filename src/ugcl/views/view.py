@@ -4,17 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from ugcl._utils.workspace import Workspace
+from ugcl._utils.buffers import mapped_tensor
+from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.scope import Scope
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.typing import CSRMatrix, Device, Features
 from ugcl.views.scaling import densify
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """Rows of a dense X that are scaled when they are read.
+
+    Attributes:
+        features: X, which may be mapped.
+        scale: from rows to scaled rows.
+    """
+
+    features: npt.NDArray[Any]
+    scale: Callable[[Features], Features]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """N and D."""
+        return int(self.features.shape[0]), int(self.features.shape[1])
+
+    def __getitem__(self, rows: slice) -> Tensor:
+        return mapped_tensor(np.asarray(self.scale(self.features[rows]), dtype=np.float32))
 
 
 @dataclass(frozen=True)
@@ -109,7 +133,7 @@ class View:
 
 def views_of(
     adjacencies: Sequence[CSRMatrix],
-    features: Features,
+    features: Features | ScaledRows,
     device: Device,
     *,
     keep_features: bool = False,
@@ -130,16 +154,19 @@ def views_of(
 
 
 def features_to(
-    features: Features | SparseMatrix | Tensor, device: Device
+    features: Features | SparseMatrix | Tensor | ScaledRows, device: Device
 ) -> SparseMatrix | Tensor:
     """Copy X to a device, sparse where few of its entries are not zero."""
+    if isinstance(features, ScaledRows):
+        return features[:].to(device)
     if isinstance(features, SparseMatrix | Tensor):
         return features
     return rows_to(densify(features), device)
 
 
-def aggregate(matrix: SparseMatrix, columns: Tensor, work: Workspace) -> Tensor:
+def aggregate(matrix: SparseMatrix, columns: Tensor | ScaledRows, work: Workspace) -> Tensor:
     """Return A X of a dense X, computed by blocks of columns."""
+    like = columns if isinstance(columns, Tensor) else torch.empty(0, device=work.device)
     rows, width = columns.shape
     if work.has("A X"):
         return work.stored("A X")
@@ -147,8 +174,10 @@ def aggregate(matrix: SparseMatrix, columns: Tensor, work: Workspace) -> Tensor:
     def products() -> Iterator[tuple[slice, Tensor]]:
         for block in work.blocks(rows, width):
             shape = rows, block.stop - block.start
-            source, product = work.buffers(2, shape, like=columns)
-            yield block, multiply(matrix.matrix, source.copy_(columns[:, block]), out=product)
+            source, product = work.buffers(2, shape, like=like.flatten()[:0])
+            for part in row_blocks(rows):
+                source[part] = columns[part][:, block]
+            yield block, multiply(matrix.matrix, source, out=product)
             work.advance(shape[1], "features")
 
     return work.assembled("A X", (rows, width), products())

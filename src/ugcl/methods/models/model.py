@@ -13,14 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from ugcl._utils.buffers import mapped_tensor, new_empty
+from ugcl._utils.buffers import new_empty
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.graph import Graph
 from ugcl.methods.settings import TrainingSettings
 from ugcl.nn import Adam
 from ugcl.typing import Device, Embeddings, Features, FeatureScaling
-from ugcl.views import fit_scaling, scale_features
+from ugcl.views import ScaledRows, fit_scaling, scale_features
 
 
 class Model(nn.Module, ABC):
@@ -154,19 +154,11 @@ class ScaledModel(Model, ABC):
         buffer = self._statistics()
         return buffer is None or not bool(buffer.isnan().any())
 
-    def stored_features(self, graph: Graph, work: Workspace) -> Features | Tensor:
-        """Return the scaled features for an embedding; dense ones are kept in `work`."""
-        features = graph.features
-        if sp.issparse(features) or not self._fitted:
+    def scaled_rows(self, graph: Graph) -> Features | ScaledRows:
+        """Return the scaled features for an embedding; dense ones are scaled when they are read."""
+        if sp.issparse(graph.features) or not self._fitted:
             return self.scaled(graph)
-        if self.scaling == "none" and features.dtype == np.float32 and work.device.type == "cpu":
-            return mapped_tensor(features)
-        parts = (
-            (np.asarray(self.scale(features[rows]), dtype=np.float32),)
-            for rows in row_blocks(graph.num_nodes)
-        )
-        (scaled,) = work.arrays({"X": (features.shape, np.dtype(np.float32))}, parts)
-        return scaled
+        return ScaledRows(graph.features, self.scale)
 
     def _statistics(self) -> Tensor | None:
         """Return the buffer of the column statistics; NaN before they are fitted."""

@@ -147,7 +147,7 @@ class SSLModel(BlockModel, ScaledModel):
         training = self.training
         self.eval()
         try:
-            features = self.stored_features(graph, work)
+            features = self.scaled_rows(graph)
             steps = max((scope.n for scope in scopes if isinstance(scope, Power)), default=1)
             work.plan(features.shape[1] * (not sp.issparse(features)) + width * max(steps, 1))
             views = self.views.inference_views(graph.adjacency, features, work.device, work)
