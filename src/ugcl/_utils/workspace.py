@@ -121,13 +121,14 @@ class Workspace:
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def block_width(self, rows: int, columns: int, buffers: int = 2) -> int:
+    def block_width(self, rows: int, columns: int, buffers: int = 2, held: int = 0) -> int:
         """Return how many columns are computed at a time; a multiple of 16 unless it is all.
 
         Args:
             rows: N.
             columns: columns of the result.
             buffers: N x width arrays in memory at a time.
+            held: bytes of what else is in memory meanwhile.
         """
         width = min(WIDTH, columns)
         if self.device.type != "cpu":
@@ -135,20 +136,19 @@ class Workspace:
         if self.memory is None:
             return width
         column = 4 * rows * buffers
-        fits = (self.memory - self._used - RESERVE) // max(column, 1)
+        fits = (self.memory - self._used - RESERVE - held) // max(column, 1)
         if fits < min(MIN_WIDTH, columns):
-            needed = self._used + RESERVE + column * min(MIN_WIDTH, columns)
+            needed = self._used + RESERVE + held + column * min(MIN_WIDTH, columns)
             raise UGCLError(
                 f"`memory` {size(self.memory)} is too little to embed {rows:,} nodes: allow at "
                 f"least {size(needed)}"
             )
-        if fits >= columns:
-            fits = columns
         wide = MAX_WIDTH if 4 * rows * WIDTH >= LARGE else WIDTH
-        fits = min(fits, wide, columns)
-        count = -(-columns // fits)
-        even = -(-columns // count)
-        return min(fits, columns, -(-even // MIN_WIDTH) * MIN_WIDTH)
+        if columns <= min(fits, wide):
+            return columns
+        fits = min(fits, wide) // MIN_WIDTH * MIN_WIDTH  # whole cache lines
+        even = -(-columns // -(-columns // fits))
+        return -(-even // MIN_WIDTH) * MIN_WIDTH
 
     def blocks(self, rows: int, columns: int, buffers: int = 2) -> Iterator[slice]:
         """Yield slices of columns of `block_width`."""
@@ -366,13 +366,14 @@ class Clock:
     def __init__(self, say: Callable[[str], None], interval: float = 10.0) -> None:
         self.say, self.interval = say, interval
         self.started = self.printed = time.monotonic()
-        self.first: float | None = None
+        self.first, self.what = 0.0, ""
 
     def __call__(self, fraction: float, what: str) -> None:
         """Print a line where the last one is long ago."""
         now = time.monotonic()
-        if self.first is None:
-            self.first = fraction
+        if (what == "writing") != (self.what == "writing") or not self.what:
+            self.started, self.first = now, fraction
+        self.what = what
         if now - self.printed < self.interval:
             return
         self.printed = now

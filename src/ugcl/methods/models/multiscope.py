@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,15 @@ import torch
 from torch import Tensor
 
 from ugcl._utils.random import numpy_generator
+from ugcl._utils.workspace import Workspace
 from ugcl.graph import Graph
 from ugcl.losses import Batch
+from ugcl.methods.models.propagated import projected_rows, propagated_columns
 from ugcl.methods.models.ssl import SSLModel
 from ugcl.methods.models.structure import edges_key, structural_block
 from ugcl.methods.multiscope import MultiScopeSettings, build
 from ugcl.nn import unit_rows
-from ugcl.scope import Power, normalised_adjacency
-from ugcl.sparse import SparseMatrix, multiply
+from ugcl.scope import Power, normalised_adjacency, stored_adjacency
 from ugcl.typing import CSRMatrix, Device, Features
 from ugcl.views import (
     Sample,
@@ -48,6 +49,9 @@ INTERVAL = 10
 
 ROWS = 8192
 """Nodes that are encoded at a time."""
+
+
+Scale = Callable[[Features], Features]
 
 
 class MultiScopeModel(SSLModel):
@@ -82,9 +86,9 @@ class MultiScopeModel(SSLModel):
         self._held_out: Sample | None = None
         self._epoch = 0
 
-    def scaled(self, graph: Graph) -> Features:
-        """Return the scaled features; standardised rows have a mean squared length of 1."""
-        features = super().scaled(graph)
+    def scale(self, features: Features) -> Features:
+        """Return scaled features; standardised rows have a mean squared length of 1."""
+        features = super().scale(features)
         if self.scaling == "standard":
             features = features * np.float32(1 / np.sqrt(max(features.shape[1], 1)))
         return features
@@ -202,7 +206,8 @@ class MultiScopeModel(SSLModel):
             self.weights.copy_(torch.tensor(reliability.weights(graph.num_nodes)))
         self.trained_on.fill_(edges_key(graph.adjacency))
 
-    def layout(self, graph: Graph) -> list[tuple[str, int]]:
+    @property
+    def layout(self) -> list[tuple[str, int]]:
         """Return name and columns of each block: "z", "A z", ..., "X", "A^2 X", "structure"."""
         settings = self.settings
         hidden, raw = self.directions.shape[1], self.raw_directions.shape[1]
@@ -222,12 +227,12 @@ class MultiScopeModel(SSLModel):
 
     def num_columns(self, graph: Graph) -> int:
         """Return the columns of all blocks."""
-        return sum(columns for _, columns in self.layout(graph))
+        return sum(columns for _, columns in self.layout)
 
     def blocks(self, graph: Graph, device: Device) -> Iterator[tuple[str, Tensor]]:
         """Yield the blocks of the embeddings by name."""
         embeddings = torch.from_numpy(self.embed(graph, device))
-        names, widths = zip(*self.layout(graph), strict=True)
+        names, widths = zip(*self.layout, strict=True)
         yield from zip(names, torch.split(embeddings, list(widths), dim=1), strict=True)
 
     @torch.no_grad()
@@ -254,7 +259,7 @@ class MultiScopeModel(SSLModel):
         column = hidden * (1 + len(powers) + limited)
         if settings.raw_columns:
             directions = self.raw_directions.cpu().numpy()
-            features = projected_rows(graph.features, self._scale_of(graph), directions, work, "X")
+            features = projected_rows(*self._rows_of(graph), directions, work, "X")
             work.advance(raw, "features")
             yield column, features
             if adjacency is not None:
@@ -264,11 +269,8 @@ class MultiScopeModel(SSLModel):
                     yield column + raw * (1 + index) + columns.start, rows
             column += raw * (1 + len(raw_powers))
         if settings.structure_columns:
-            columns = settings.structure_columns
-            yield (
-                column,
-                structural_block(graph.adjacency, columns, int(self.trained_on), work),
-            )
+            width, key = settings.structure_columns, int(self.trained_on)
+            yield column, structural_block(graph.adjacency, width, key, work)
 
     def finish_rows(self, rows: Tensor) -> Tensor:
         """Return rows whose blocks have norm 1 and their weights.
@@ -278,7 +280,7 @@ class MultiScopeModel(SSLModel):
         of 1.
         """
         own, around, structural = self.weights.tolist()
-        layout = self.layout_of_columns
+        layout = self.layout
         finished = []
         for (name, _), block in zip(
             layout, torch.split(rows, [width for _, width in layout], dim=1), strict=True
@@ -293,28 +295,45 @@ class MultiScopeModel(SSLModel):
 
     def _codes(self, graph: Graph, work: Workspace) -> Iterator[tuple[npt.NDArray[np.float32]]]:
         """Yield z of `ROWS` nodes at a time."""
-        for part in self._hidden(self._input_rows(graph), work.device):
+        features, scale = self._rows_of(graph)
+        if self.settings.encoder == "gcn":
+            features, scale = self.inputs(graph), None
+        elif self.scaling == "tfidf":
+            features, scale = graph.features, _unit_rows
+        for part in self._hidden(features, work.device, scale):
             yield (((part - self.centre) @ self.directions).cpu().numpy(),)
 
-    def _hidden(self, features: Features, device: Device) -> Iterator[Tensor]:
-        """Encode all nodes, and yield H of `ROWS` at a time."""
+    def _rows_of(self, graph: Graph) -> tuple[Features, Scale | None]:
+        """Return features and the function that scales their rows."""
+        return (graph.features, self.scale) if self._fitted else (self.scaled(graph), None)
+
+    def _hidden(
+        self,
+        features: Features,
+        device: Device,
+        scale: Scale | None = None,
+    ) -> Iterator[Tensor]:
+        """Encode all nodes, and yield H of `ROWS` at a time.
+
+        Args:
+            features: X.
+            device: where the encoder is.
+            scale: scales its rows; None where they are scaled already.
+        """
         training = self.training
         self.eval()
         for start in range(0, features.shape[0], ROWS):
-            yield self.encoder(rows_view(features[start : start + ROWS], device))
+            rows = features[start : start + ROWS]
+            yield self.encoder(rows_view(rows if scale is None else scale(rows), device))
         self.train(training)
 
 
-def _powers(
-    adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]
-) -> Iterator[tuple[str, Tensor]]:
-    """Yield the name and the product `A^k H` for each of the ascending powers k."""
-    previous = 0
-    for power in powers:
-        for _ in range(power - previous):
-            rows = multiply(adjacency.matrix, rows)
-        previous = power
-        yield "A" if power == 1 else f"A^{power}", rows
+def _power(power: int) -> str:
+    return "A" if power == 1 else f"A^{power}"
+
+
+def _unit_rows(rows: Features) -> Features:
+    return scale_features(rows, "l2")
 
 
 def _mean_length(rows: npt.NDArray[Any]) -> float:

@@ -18,7 +18,7 @@ from ugcl.typing import Features
 
 def projected_rows(
     features: Features,
-    scale: Callable[[Features], Features],
+    scale: Callable[[Features], Features] | None,
     directions: npt.NDArray[np.float32],
     work: Workspace,
     name: str,
@@ -26,15 +26,16 @@ def projected_rows(
     """Return `X V` of scaled features, where a computation keeps its arrays.
 
     Args:
-        features: X before it is scaled.
-        scale: from rows to scaled rows.
+        features: X.
+        scale: scales its rows; None where they are scaled already.
         directions: V.
         work: where the result is stored.
         name: its name there.
     """
     shape = features.shape[0], directions.shape[1]
     parts: Iterator[tuple[npt.NDArray[Any]]] = (
-        (dense_rows(scale(features[rows]) @ directions),) for rows in row_blocks(shape[0])
+        (dense_rows((features[rows] if scale is None else scale(features[rows])) @ directions),)
+        for rows in row_blocks(shape[0])
     )
     (rows,) = work.arrays({name: (shape, np.dtype(np.float32))}, parts)
     return rows

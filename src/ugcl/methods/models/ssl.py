@@ -144,6 +144,7 @@ class SSLModel(BlockModel, ScaledModel):
     def column_blocks(self, graph: Graph, work: Workspace) -> Iterator[tuple[int, Tensor]]:
         """Yield the columns of the readout, computed in blocks of columns of H."""
         width, scopes = self.encoder.width, self._scopes
+        work.block_width(graph.num_nodes, width)  # refuses too little memory
         training = self.training
         self.eval()
         try:
