@@ -27,6 +27,9 @@ from ugcl.methods import Settings
 from ugcl.methods.models.model import BlockModel, Model
 from ugcl.typing import Embeddings, FloatName
 
+IN_MEMORY = 2**28
+"""Bytes of embeddings up to which all is kept in memory, unless a limit is given."""
+
 
 @dataclass
 class StoredEmbeddings:
@@ -83,17 +86,22 @@ def streamed(
         settings: the settings of the model.
         device: where to compute.
         folder: where the files are; it is made, and belongs to this embedding.
-        memory: bytes of anonymous memory that the process may use; by default as much as blocks of
-            64 columns need.
+        memory: bytes of anonymous memory that the process may use; by default small embeddings
+            are computed in memory, and others in half of what there is.
         dtype: of the embeddings.
         progress: called after each product.
     """
     kind = np.dtype(dtype)
-    if not isinstance(model, BlockModel) or torch.device(device).type != "cpu":
-        embeddings = model.embed(graph, device)
-        check_embeddings(embeddings, settings, graph)
-        yield embeddings if dtype == "float32" else embeddings.astype(kind)
+    stored = isinstance(model, BlockModel) and torch.device(device).type == "cpu"
+    if isinstance(model, BlockModel) and memory is None:
+        stored = stored and 4 * graph.num_nodes * model.num_columns(graph) > IN_MEMORY
+        memory = default_memory()
+    if not stored:
+        values = model.embed(graph, device)
+        check_embeddings(values, settings, graph)
+        yield values
         return
+    assert isinstance(model, BlockModel)
     shape = graph.num_nodes, model.num_columns(graph)
     key = {
         "version": __version__,
@@ -115,11 +123,18 @@ def streamed(
         if dtype == "float16" and not finishes:
             work.dtype = torch.float16
         _check_disk(folder, graph, shape, kind, work)
-        stored = StoredEmbeddings(shape, kind, model, settings, graph, work)
-        with torch.no_grad():
-            stored.blocks = sorted(model.column_blocks(graph, work), key=lambda each: each[0])
+        embeddings = StoredEmbeddings(shape, kind, model, settings, graph, work)
+        try:
+            with torch.no_grad():
+                embeddings.blocks = sorted(
+                    model.column_blocks(graph, work), key=lambda each: each[0]
+                )
+        except UGCLError:
+            if not any(folder.glob("*.npy*")):  # nothing to continue with
+                work.delete()
+            raise
         work.release()
-        yield stored
+        yield embeddings
         work.delete()
 
 

@@ -50,8 +50,8 @@ def embed_to_file(
         graph: the graph.
         out: the file; its extension names the format.
         device: where to compute; by default where the run was trained.
-        memory: bytes of anonymous memory that the process may use; by default half of what there
-            is.
+        memory: bytes of anonymous memory that the process may use; by default small embeddings
+            are computed in memory, and others in half of what there is.
         dtype: of the embeddings.
         progress: called as the computation proceeds.
 
@@ -59,7 +59,7 @@ def embed_to_file(
         The shape of the embeddings, and the files that were written.
     """
     from ugcl.engine import resolve_device
-    from ugcl.engine.streaming import default_memory, streamed
+    from ugcl.engine.streaming import streamed
 
     graph = run.checked(graph)
     device = resolve_device(device or run.config.device)
@@ -69,7 +69,7 @@ def embed_to_file(
         run.config.settings,
         device=device,
         folder=out.with_name(f"{out.name}.partial"),
-        memory=memory or default_memory(),
+        memory=memory,
         dtype=dtype,
         progress=progress,
     ) as embeddings:
