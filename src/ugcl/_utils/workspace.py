@@ -8,10 +8,11 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -109,16 +110,24 @@ class Workspace:
 
     def finish(self) -> None:
         """Wait until all files are on the disk."""
-        for written in self._written:
+        wait(self._written)
+        self.check()
+
+    def check(self) -> None:
+        """Raise an error where a file could not be written to the disk."""
+        done = [written for written in self._written if written.done()]
+        self._written = [written for written in self._written if not written.done()]
+        for written in done:
             try:
                 written.result()
             except OSError as error:
                 raise UGCLError(_cannot_write(self.folder, error)) from error
-        self._written = []
 
     def delete(self) -> None:
-        """Delete the files."""
-        if self.folder is not None:
+        """Delete the files, also those that are still being written."""
+        if self.folder is not None and self._writer is not None:
+            self._writer.shutdown(cancel_futures=True)
+            self._written = []
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def block_width(self, rows: int, columns: int, buffers: int = 2, held: int = 0) -> int:
@@ -221,8 +230,9 @@ class Workspace:
                     arrays[index][starts[index] : starts[index] + len(rows)] = rows
                     starts[index] += len(rows)
             return [torch.from_numpy(array).to(self.device) for array in arrays]
+        streams: list[BinaryIO] = []
         try:
-            streams = [self._partial(name).open("wb") for name in specs]
+            streams += (self._partial(name).open("wb") for name in specs)
             for stream, (shape, dtype) in zip(streams, specs.values(), strict=True):
                 header = {
                     "descr": np.lib.format.dtype_to_descr(np.dtype(dtype)),
@@ -235,14 +245,22 @@ class Workspace:
                     stream.write(np.ascontiguousarray(rows, dtype=dtype).data)
             for stream in streams:
                 stream.flush()
-        except OSError as error:
-            raise UGCLError(_cannot_write(self.folder, error)) from error
+        except BaseException as error:
+            for name, stream in zip(specs, streams, strict=False):
+                with suppress(OSError):
+                    stream.close()
+                self._partial(name).unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise UGCLError(_cannot_write(self.folder, error)) from error
+            raise
         found = []
         assert self._writer is not None
         for name, stream in zip(specs, streams, strict=True):
             partial = self._partial(name)
             found.append(_mapped(partial))
-            self._written.append(self._writer.submit(_complete, stream, partial, self._file(name)))
+            written = self._writer.submit(_complete, stream, partial, self._file(name))
+            written.add_done_callback(lambda _, stream=stream: stream.close())  # type: ignore[misc]
+            self._written.append(written)
         return found
 
     def assembled(
@@ -300,10 +318,9 @@ class Workspace:
         return self._file(name).with_suffix(".npy.partial")
 
 
-def _complete(stream: Any, partial: Path, file: Path) -> None:
+def _complete(stream: BinaryIO, partial: Path, file: Path) -> None:
     """Give a file its name once its bytes are on the disk."""
     os.fsync(stream.fileno())
-    stream.close()
     partial.replace(file)
 
 
@@ -324,10 +341,10 @@ def _cannot_write(folder: Path | None, error: OSError) -> str:
     )
 
 
-def row_blocks(count: int, step: int = ROWS) -> Iterator[slice]:
-    """Yield slices of rows."""
-    for first in range(0, count, step):
-        yield slice(first, min(first + step, count))
+def row_blocks(count: int) -> Iterator[slice]:
+    """Yield slices of `ROWS` rows."""
+    for first in range(0, count, ROWS):
+        yield slice(first, min(first + ROWS, count))
 
 
 def anonymous_memory() -> int:

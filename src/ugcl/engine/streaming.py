@@ -135,6 +135,7 @@ def streamed(
             raise
         work.release()
         yield embeddings
+        work.check()
         work.delete()
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
-from ugcl._utils.workspace import ROWS, Workspace
+from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.sparse import MAX_INT32, SparseMatrix, csr_tensor
 from ugcl.typing import CSRMatrix
 
@@ -60,7 +60,7 @@ def stored_adjacency(
             f"{name} columns": ((entries,), index),
             f"{name} values": ((entries,), np.dtype(np.float32)),
         },
-        normalised_rows(adjacency, self_loops, ROWS),
+        normalised_rows(adjacency, self_loops),
     )
     starts = torch.zeros(size + 1, dtype=lengths.dtype, device=lengths.device)
     torch.cumsum(lengths, 0, out=starts[1:])
@@ -69,7 +69,7 @@ def stored_adjacency(
 
 
 def normalised_rows(
-    adjacency: CSRMatrix, self_loops: float, step: int
+    adjacency: CSRMatrix, self_loops: float
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]]:
     """Yield blocks of rows of `normalised_adjacency`, bit for bit, without the whole of it.
 
@@ -78,18 +78,17 @@ def normalised_rows(
     Args:
         adjacency: A, which may be mapped.
         self_loops: c.
-        step: rows of a block.
 
     Yields:
         The lengths of the rows, and their columns and values.
     """
     size = adjacency.shape[0]
     scale = np.empty(size)
-    for block, rows in _looped_rows(adjacency, self_loops, step):
+    for block, rows in _looped_rows(adjacency, self_loops):
         degree = block.sum(axis=1).astype(np.float64)
         with np.errstate(divide="ignore"):
             scale[rows] = np.where(degree > 0, 1 / np.sqrt(degree), 0)
-    for block, rows in _looped_rows(adjacency, self_loops, step):
+    for block, rows in _looped_rows(adjacency, self_loops):
         lengths = np.diff(block.indptr)
         values = np.repeat(scale[rows], lengths)
         values *= block.data
@@ -97,19 +96,16 @@ def normalised_rows(
         yield lengths, block.indices, values.astype(np.float32)
 
 
-def _looped_rows(
-    adjacency: CSRMatrix, self_loops: float, step: int
-) -> Iterator[tuple[CSRMatrix, slice]]:
+def _looped_rows(adjacency: CSRMatrix, self_loops: float) -> Iterator[tuple[CSRMatrix, slice]]:
     """Yield blocks of rows of `A + c I`; those of A are not copied."""
     size = adjacency.shape[0]
-    for first in range(0, size, step):
-        rows = slice(first, min(first + step, size))
-        starts = adjacency.indptr[first : rows.stop + 1]
+    for rows in row_blocks(size):
+        starts = adjacency.indptr[rows.start : rows.stop + 1]
         entries = slice(int(starts[0]), int(starts[-1]))
         parts = adjacency.data[entries], adjacency.indices[entries], starts - starts[0]
         block = sp.csr_array(parts, shape=(starts.size - 1, size))
         if self_loops:
-            diagonal = sp.eye_array(block.shape[0], size, k=first, format="csr")
+            diagonal = sp.eye_array(block.shape[0], size, k=rows.start, format="csr")
             block = (block + self_loops * diagonal).tocsr()
         yield block, rows
 
