@@ -297,9 +297,9 @@ def test_large_embeddings_are_streamed_to_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_graph(sparse=False).save_folder(tmp_path / "graph")
-    expected = trained_run(tmp_path / "graph", tmp_path / "one", PARAMS)
+    expected = trained_run(tmp_path / "graph", tmp_path / "one", SMALL)
     monkeypatch.setattr("ugcl.engine.streaming.IN_MEMORY", 0)
-    streamed = trained_run(tmp_path / "graph", tmp_path / "other", PARAMS)
+    streamed = trained_run(tmp_path / "graph", tmp_path / "other", SMALL)
     for name in ("embeddings.npy", "nodes.parquet"):
         assert (streamed.path / name).read_bytes() == (expected.path / name).read_bytes()
     assert streamed.metrics()["collapse"] == expected.metrics()["collapse"]
