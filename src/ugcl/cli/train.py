@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 @threads
 def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
     """Learn embeddings of a graph into a run folder."""
+    from ugcl._utils.workspace import Clock
     from ugcl.cli.callbacks import Progress
 
     if not resume:
@@ -69,7 +70,7 @@ def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Resul
     _announce(run.config, prepared.graph)
     with resumable(f"resume: {shlex.join(['ugcl', 'train', '--out', str(run.path)])} --resume"):
         progress = Progress(f"{run.config.method} on {prepared.graph.name or 'graph'}")
-        fitted = runs.train_run(run, prepared, [progress])
+        fitted = runs.train_run(run, prepared, [progress], progress=Clock(say))
     metrics = run.metrics()
     _warn_of_collapse(metrics["collapse"], run.config.load_method())
 
