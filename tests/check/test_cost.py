@@ -66,7 +66,6 @@ def test_no_training_that_fits_is_refused(method: str, tmp_path: Path) -> None:
 
 
 def test_too_little_memory_skips_the_timing(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ugcl.check.cost.resident_bytes", lambda: 0)
     monkeypatch.setattr("ugcl.check.cost.available_memory", lambda: 1000)
     monkeypatch.setattr("ugcl.check.cost._step_seconds", lambda *_: pytest.fail("tried"))
     cost = diagnose(graph).cost
