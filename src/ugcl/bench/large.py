@@ -48,6 +48,7 @@ edges, folder, limit, threads = sys.argv[1:]
 options = {"memory_limit": limit, "threads": int(threads), "temp_directory": folder + "/spilled"}
 database = duckdb.connect(folder + "/sort.db", config=options)
 database.execute("SET preserve_insertion_order = false")
+database.execute("SET enable_progress_bar = false")
 both = f"SELECT source u, target v FROM '{edges}' UNION ALL SELECT target, source FROM '{edges}'"
 database.execute(f"CREATE TABLE both_ways AS {both}")
 import time
