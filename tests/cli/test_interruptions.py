@@ -97,9 +97,9 @@ def test_before_training_nothing_is_left(
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("ugcl.engine.fitted", "Fitted.embed"),
+        ("ugcl.runs.train", "streamed"),
         ("ugcl.runs.train", "diagnose_collapse"),
-        ("numpy.lib.format", "write_array"),
+        ("ugcl.runs.save", "write_embeddings"),
         ("ugcl._utils.files", "tensor_bytes"),
         ("pyarrow.parquet", "write_table"),
     ],

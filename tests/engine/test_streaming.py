@@ -14,7 +14,8 @@ from conftest import make_graph
 from small_runs import trained_run
 from ugcl import Graph, UGCLError
 from ugcl._utils import workspace
-from ugcl._utils.workspace import Clock, Workspace, parse_size
+from ugcl._utils.workspace import Workspace
+from ugcl.cli.output import Clock
 from ugcl.engine import Fitted, fit, streaming
 from ugcl.engine.streaming import streamed
 
@@ -229,16 +230,7 @@ def test_the_same_command_continues_after_a_kill_at_any_block(method: str, tmp_p
     assert not written.with_name("killed.npy.partial").exists()
 
 
-def test_sizes_and_progress() -> None:
-    assert [parse_size(text) for text in ("4GB", "1.5 gb", "500MB", "7")] == [
-        4 * 10**9,
-        1_500_000_000,
-        500 * 10**6,
-        7,
-    ]
-    for strange in ("", "x", "-4GB", "0", "4 PB"):
-        with pytest.raises(UGCLError, match="is not a size"):
-            parse_size(strange)
+def test_the_remaining_time_is_printed() -> None:
     lines: list[str] = []
     clock = Clock(lines.append, interval=0)
     for fraction in (0.2, 0.6):

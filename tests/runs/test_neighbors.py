@@ -117,6 +117,6 @@ def test_an_index_that_needs_too_much_memory_is_refused(
 ) -> None:
     pytest.importorskip("usearch.index")
     run = files_run(files, tmp_path / "run")
-    monkeypatch.setattr("ugcl.runs.neighbors.available_memory", lambda: 1000)
+    monkeypatch.setattr("ugcl.engine.requirements.available_memory", lambda: 1000)
     with pytest.raises(UGCLError, match=r"an index of 40 nodes needs about .*`approximate`"):
         run.neighbors("user-1", approximate=True)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -22,6 +21,7 @@ from torch import Tensor
 from ugcl._utils.buffers import mapped_tensor, new_empty
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_json
+from ugcl._utils.sizes import size
 
 WIDTH = 64
 """Columns of a block in memory: sparse products of small graphs are fastest with this many."""
@@ -356,49 +356,3 @@ def anonymous_memory() -> int:
     except (OSError, ValueError):
         pass
     return 0
-
-
-def parse_size(text: str) -> int:
-    """Return the bytes that a text such as "4GB" or "500MB" means."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]?)i?b?\s*", text.lower())
-    if not match or float(match[1]) <= 0:
-        raise UGCLError(f"{text!r} is not a size: write it as in 4GB or 500MB")
-    return int(float(match[1]) * 1000 ** " kmgt".index(match[2] or " "))
-
-
-def size(count: float) -> str:
-    """Return a number of bytes as text, rounded up."""
-    unit, name = (10**9, "GB") if count >= 10**9 else (10**6, "MB")
-    return f"{-(-count * 10 // unit) / 10:,.1f} {name}"
-
-
-class Clock:
-    """Prints progress with the remaining time now and then.
-
-    Args:
-        say: prints a line.
-        interval: seconds between two lines.
-    """
-
-    def __init__(self, say: Callable[[str], None], interval: float = 10.0) -> None:
-        self.say, self.interval = say, interval
-        self.started = self.printed = time.monotonic()
-        self.first, self.what = 0.0, ""
-
-    def __call__(self, fraction: float, what: str) -> None:
-        """Print a line where the last one is long ago."""
-        now = time.monotonic()
-        if (what == "writing") != (self.what == "writing") or not self.what:
-            self.started, self.first = now, fraction
-        self.what = what
-        if now - self.printed < self.interval:
-            return
-        self.printed = now
-        gained = fraction - self.first
-        left = (now - self.started) * (1 - fraction) / gained if gained > 0 else None
-        remaining = "" if left is None else f", about {_duration(left)} left"
-        self.say(f"{what}: {100 * fraction:.0f} %{remaining}")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -20,7 +20,7 @@ from ugcl.cli.options import (
     use_threads,
     verify,
 )
-from ugcl.cli.output import resumable, say
+from ugcl.cli.output import Clock, resumable, say
 from ugcl.typing import FloatName
 
 FORMATS = (
@@ -71,7 +71,7 @@ def embed(
     """Write a run's embeddings, or those of a graph that it was not trained on."""
     import scipy.sparse as sp
 
-    from ugcl._utils.workspace import Clock, parse_size
+    from ugcl._utils.sizes import parse_size
     from ugcl.runs.export import check_ending, write_embeddings
 
     file = Path(out)

@@ -6,7 +6,8 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -89,3 +90,35 @@ class MessageHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print the bare message."""
         say(with_options(record.getMessage()))
+
+
+class Clock:
+    """Prints progress with the remaining time now and then.
+
+    Args:
+        say: prints a line.
+        interval: seconds between two lines.
+    """
+
+    def __init__(self, say: Callable[[str], None], interval: float = 10.0) -> None:
+        self.say, self.interval = say, interval
+        self.started = self.printed = time.monotonic()
+        self.first, self.what = 0.0, ""
+
+    def __call__(self, fraction: float, what: str) -> None:
+        """Print a line where the last one is long ago."""
+        now = time.monotonic()
+        if (what == "writing") != (self.what == "writing") or not self.what:
+            self.started, self.first = now, fraction
+        self.what = what
+        if now - self.printed < self.interval:
+            return
+        self.printed = now
+        gained = fraction - self.first
+        left = (now - self.started) * (1 - fraction) / gained if gained > 0 else None
+        remaining = "" if left is None else f", about {_duration(left)} left"
+        self.say(f"{what}: {100 * fraction:.0f} %{remaining}")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

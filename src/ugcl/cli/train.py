@@ -18,7 +18,7 @@ from ugcl.cli.options import (
     split_options,
     threads,
 )
-from ugcl.cli.output import resumable, say
+from ugcl.cli.output import Clock, resumable, say
 from ugcl.cli.settings import MethodCommand, given
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 @threads
 def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
     """Learn embeddings of a graph into a run folder."""
-    from ugcl._utils.workspace import Clock
     from ugcl.cli.callbacks import Progress
 
     if not resume:

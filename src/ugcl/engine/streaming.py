@@ -19,7 +19,8 @@ from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import cannot_write, tensor_bytes
 from ugcl._utils.locks import locked
-from ugcl._utils.workspace import Progress, Workspace, anonymous_memory, size
+from ugcl._utils.sizes import size
+from ugcl._utils.workspace import Progress, Workspace, anonymous_memory
 from ugcl.engine.divergence import check_embeddings
 from ugcl.engine.requirements import available_memory
 from ugcl.graph import Graph

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.workspace import Progress
 from ugcl.data import GraphFiles, load_graph
 from ugcl.data.readers.nodes import ExpectedFeatures
 from ugcl.graph import Graph
 from ugcl.runs.export import write_embeddings
 from ugcl.runs.run import Run
 from ugcl.typing import FloatName
+
+if TYPE_CHECKING:
+    from ugcl._utils.workspace import Progress
 
 
 def load_graph_for(run: Run, graph: str | GraphFiles, data_root: str | None = None) -> Graph:

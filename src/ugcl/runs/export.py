@@ -18,10 +18,10 @@ import scipy.sparse as sp
 from ugcl._utils.columns import to_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import atomic, check_writable, write_csr, write_json, write_text
-from ugcl._utils.workspace import Progress
 from ugcl.typing import Embeddings, FloatName
 
 if TYPE_CHECKING:
+    from ugcl._utils.workspace import Progress
     from ugcl.engine.streaming import StoredEmbeddings
 
 ROWS = 2**14

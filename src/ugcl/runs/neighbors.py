@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic
+from ugcl._utils.sizes import size
 from ugcl._utils.suggest import unknown
-from ugcl._utils.workspace import size
-from ugcl.engine.requirements import available_memory
 from ugcl.typing import Embeddings
 
 logger = logging.getLogger(__name__)
@@ -87,6 +86,8 @@ def indexed_nearest(embeddings: Embeddings, node: int, k: int, index_file: Path)
 
 
 def _index(embeddings: npt.NDArray[np.float32], path: Path) -> Any:
+    from ugcl.engine.requirements import available_memory  # imports PyTorch
+
     library = required("usearch.index", "an approximate search", "index")
     if path.is_file():
         try:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ugcl import UGCLError
-from ugcl.data.conversion.budget import estimated_rows, parse_size, size
+from ugcl._utils.sizes import parse_size, size
+from ugcl.data.conversion.budget import estimated_rows
 from ugcl.data.conversion.ids import as_integers
 from ugcl.data.readers.ids import INTEGER
 
@@ -49,14 +50,14 @@ def test_sizes_have_units(text: str | int, count: int) -> None:
     assert parse_size(text) == count
 
 
-@pytest.mark.parametrize("text", ["", "4 XB", "-1", "GB"])
+@pytest.mark.parametrize("text", ["", "4 XB", "-1", "GB", "0", "4 PB"])
 def test_other_sizes_are_refused(text: str) -> None:
     with pytest.raises(UGCLError, match="`memory` must be a size such as 4GB"):
         parse_size(text)
 
 
 def test_sizes_are_printed() -> None:
-    assert (size(2.5e9), size(3e6)) == ("2.5 GB", "3 MB")
+    assert (size(2.5e9), size(3e6)) == ("2.5 GB", "3.0 MB")
 
 
 def test_rows_are_estimated(tmp_path_factory: pytest.TempPathFactory) -> None:

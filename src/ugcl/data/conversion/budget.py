@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,10 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.sizes import size
 from ugcl.data.readers.tables import PARQUET, file_extension
-
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-UNITS |= {f"{unit}i": 2 ** (10 * i) for i, unit in enumerate("KMGT", 1)}
 
 DEFAULT_MEMORY = "4GB"
 
@@ -32,20 +29,6 @@ PER_NODE = 16
 
 COMPRESSION = 4
 """Assumed ratio of text files that are compressed."""
-
-
-def parse_size(text: str | int, name: str = "memory") -> int:
-    """Return a number of bytes, given as such or like `4GB`, `512MB`, `2GiB`.
-
-    Args:
-        text: the size.
-        name: of the parameter, for messages.
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]i?)?B?\s*", str(text), re.I)
-    if match is None:
-        raise UGCLError(f"`{name}` must be a size such as 4GB or 512MB, not {text!r}")
-    unit = (match[2] or "").upper().replace("I", "i")
-    return int(float(match[1]) * UNITS[unit])
 
 
 def check_memory(memory: int) -> None:
@@ -107,8 +90,3 @@ def check_disk(needs: Mapping[Path, int]) -> None:
                 f"the conversion needs about {size(need)} in {place}, where {size(free)} are free: "
                 "make room, or choose another `temp` or `out`"
             )
-
-
-def size(count: float) -> str:
-    """Return a number of bytes as text."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

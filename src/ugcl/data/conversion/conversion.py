@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.sizes import size
 from ugcl.data.conversion import budget, labels, nodes, numbering
 from ugcl.data.conversion.adjacency import write_adjacency
 from ugcl.data.conversion.context import Context, inputs_of, sources_of, work_folder
@@ -122,7 +123,7 @@ def _check_disk(
 
 
 def _database(stages: Stages, memory: int, threads: int) -> Database:
-    limit, about = budget.for_database(memory), budget.size(memory)
+    limit, about = budget.for_database(memory), size(memory)
     try:
         return Database(stages.folder, limit, threads, about)
     except UGCLError:

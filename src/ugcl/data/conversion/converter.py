@@ -13,6 +13,7 @@ import pyarrow as pa
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS, make_folder
 from ugcl._utils.locks import locked
+from ugcl._utils.sizes import parse_size
 from ugcl.data.catalogue import DATASETS
 from ugcl.data.conversion import budget, nodes
 from ugcl.data.conversion.conversion import convert_files
@@ -55,7 +56,7 @@ def convert_graph(
         data_root: folder of raw data sets, as for `load_graph`.
         progress: called with the stage, what is done of it, and of how much, where it is known.
     """
-    limit = budget.parse_size(memory)
+    limit = parse_size(memory)
     budget.check_memory(limit)
     if dtype not in DTYPES:
         raise UGCLError(f"`dtype` must be {' or '.join(DTYPES)}, not {dtype!r}")
