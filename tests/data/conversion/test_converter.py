@@ -336,19 +336,6 @@ def test_the_command_prints_stages_and_json(
     assert "read: 50 nodes" in capsys.readouterr().out
 
 
-def test_a_full_disk_keeps_what_is_done(files: GraphFiles, tmp_path: Path) -> None:
-    def fill(name: str, done: int, total: int | None) -> None:
-        if name == "sorting edges" and done:
-            raise OSError(28, "No space left on device")
-
-    begun: list[str] = []
-    with pytest.raises(UGCLError, match=r"cannot write .*No space left on device\): make room"):
-        convert_graph(files, tmp_path / "graph", progress=fill)
-    assert not (tmp_path / "graph").exists()
-    convert_graph(files, tmp_path / "graph", progress=lambda name, *_: begun.append(name))
-    assert begun[0] == "sorting edges"
-
-
 def test_exceptions_of_the_database_are_one_sentence(tmp_path: Path) -> None:
     db = Database(tmp_path, 10**8, 1, "1 GB")
     errors: list[tuple[BaseException, type[BaseException], str | None]] = [
