@@ -38,7 +38,7 @@ def browser() -> Iterator[webdriver.Chrome]:
     for flag in (
         *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic"),
         *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-        *("--disable-dev-shm-usage", "--hide-scrollbars"),
+        *("--disable-dev-shm-usage", "--hide-scrollbars", "--enable-unsafe-swiftshader"),
     ):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
@@ -120,7 +120,7 @@ def test_search_finds_a_node_and_its_neighbours(
     assert len(neighbours) == 10
     assert "cosine" in neighbours[0].text
     assert pixels(browser) != before
-    first = neighbours[0].text.split(" · ")[0]
+    first = neighbours[0].find_element(By.CLASS_NAME, "who").text
     neighbours[0].click()
     assert by_id(browser, "selected").text.startswith(first)
     by_id(browser, "search").clear()
@@ -141,13 +141,14 @@ def test_colouring_changes_map_and_legend(
 ) -> None:
     opened(browser, pages["one"])
     colour = Select(by_id(browser, "colour"))
-    assert [option.text for option in colour.options] == ["label", "cluster", "component", "degree"]
+    names = ["label", "cluster", "component", "degree", "split", "neighbours with the same label"]
+    assert [option.text for option in colour.options] == names
     seen = set()
-    for name in ("label", "cluster", "component", "degree"):
+    for name in names:
         colour.select_by_visible_text(name)
         seen.add((pixels(browser), by_id(browser, "map-legend").text))
-    assert len(seen) == 4
-    assert len({legend for _, legend in seen}) == 4
+    assert len(seen) == len(names)
+    assert len({legend for _, legend in seen}) == len(names)
 
 
 def test_the_keyboard_reaches_and_moves_everything(
@@ -246,10 +247,12 @@ def test_a_hundred_thousand_points_are_drawn_in_a_moment(
 
     nodes, run = data["nodes"], data["runs"][0]
     nodes["ids"] = [f"user-{i}" for i in range(count)]
+    nodes["columns"] = []
     for name in ("degree", "component", "label"):
         nodes[name] = packed(rng.integers(0, 3, count), "<i4")
     run.update({"k": 5, "neighbours": packed(rng.integers(0, count, 5 * count), "<i4")})
     run["cosines"] = packed(rng.integers(0, 32767, 5 * count), "<i2")
+    run["linked"] = packed(rng.integers(0, 31, count), "<u2")
     run["clusters"] = packed(rng.integers(0, 8, count), "<i4")
     for axis in "xy":
         run[axis] = packed(rng.integers(0, 65535, count), "<u2")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ugcl.report.layout import layout, nearest_of_all
+from ugcl.report.layout import layout
+from ugcl.report.nearest import nearest_of_all
 
 
 @pytest.mark.parametrize("sparse", [False, True])
