@@ -232,12 +232,12 @@ def _shown_nodes(run: Run, graph: Graph | None, seed: int) -> ShownNodes:
             classes = list(graph.class_names or map(str, range(graph.num_classes)))
         columns = _columns(graph, shown)
     table = run.nodes()
-    names = table["name"].to_pylist() if "name" in table.column_names else None
+    names = table["name"].take(shown).to_pylist() if "name" in table.column_names else None
     return ShownNodes(
         shown,
         len(ids),
         [str(name) for name in ids[shown]],
-        None if names is None else [str(names[node]) for node in shown],
+        None if names is None else [str(name) for name in names],
         degree,
         component,
         label,

@@ -55,7 +55,7 @@
   const swatch = (colour) => { const made = element("span", "swatch"); made.style.background = colour; return made; };
   const card = (i, run) => [
     element("strong", "", nameOf(i)),
-    element("div", "", ` · ${facts(i).join(" · ")}`.replace(/^ · $/, "")),
+    element("div", "", facts(i).join(" · ")),
     element("div", "near", "Nearest: ", nearest(run, i).slice(0, 5).map((other) => nameOf(other.node)).join(", ")),
   ];
 
@@ -153,7 +153,7 @@
   const showLassoed = () => {
     byId("lassoed").hidden = !state.lassoed;
     if (!state.lassoed) return;
-    const { entries, of, other } = scheme(), sizes = new Map();
+    const { entries, of, other, named } = scheme(), sizes = new Map();
     let total = 0;
     for (let i = 0; i < of.length; i++) if (state.lassoed[i]) { total++; sizes.set(of[i], (sizes.get(of[i]) || 0) + 1); }
     byId("lasso-count").textContent = `${thousands(total)} node${total === 1 ? "" : "s"} in the lasso`;
@@ -161,7 +161,7 @@
     byId("lasso-groups").replaceChildren(...largest.map((at) => {
       const entry = at === OTHER ? other : entries[at];
       const share = Math.round(100 * sizes.get(at) / total);
-      return element("li", "", swatch(entryCss(entry)), `${entry.name}: ${thousands(sizes.get(at))} (${share} %)`);
+      return element("li", "", swatch(entryCss(entry)), `${named || at === OTHER ? "" : `${colouring.value} `}${entry.name}: ${thousands(sizes.get(at))} (${share} %)`);
     }));
   };
   byId("lasso-copy").addEventListener("click", async () => {

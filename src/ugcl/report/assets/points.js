@@ -10,7 +10,14 @@ const makePainter = (onLost) => {
   const gl = canvas.getContext("webgl", {
     antialias: false, depth: false, stencil: false, failIfMajorPerformanceCaveat: true,
   });
-  return (gl && webglPainter(canvas, gl, onLost)) || pixelPainter();
+  return (gl && !isSoftware(gl) && webglPainter(canvas, gl, onLost)) || pixelPainter();
+};
+
+// WebGL without a graphics card is slower than writing pixels, and browsers do not always say so.
+const isSoftware = (gl) => {
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const renderer = gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer);
 };
 
 const webglPainter = (canvas, gl, onLost) => {
