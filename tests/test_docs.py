@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-import openTSNE
 import pytest
 
 import collect
@@ -43,8 +42,7 @@ def snippets(page: Path) -> list[tuple[str, str]]:
 @pytest.fixture
 def _short_training(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten what no option shortens: the maps of reports and `ugcl scope --deep`."""
-    tsne = partial(openTSNE.TSNE, early_exaggeration_iter=10, n_iter=10)
-    monkeypatch.setattr(openTSNE, "TSNE", tsne)
+    monkeypatch.setattr("ugcl.report.layout.STEPS", (10, 10))
     monkeypatch.setattr("ugcl.study.trained_criteria.fit", partial(ugcl.fit, epochs=2, hidden=64))
 
 

@@ -12,9 +12,9 @@ import pytest
 from pages import HOSTILE, QUOTED, made_run
 
 from ugcl.cli import main
-from ugcl.evaluation import Estimate
+from ugcl.evaluation import CONTROLS, Estimate
 from ugcl.report import gather, verdict
-from ugcl.report.contents import ReportData
+from ugcl.report.contents import Column, ReportData
 from ugcl.report.page import page
 
 
@@ -60,6 +60,37 @@ def test_page_has_all_sections_and_data(report: ReportData) -> None:
     assert report.graph is not None
     degrees = np.diff(report.graph.adjacency.indptr)
     np.testing.assert_array_equal(numbers(data["nodes"]["degree"], "<i4"), degrees)
+
+
+def test_page_starts_with_the_verdict_and_explains_figures(report: ReportData) -> None:
+    text = page(report)
+    many = report.scores[0].many
+    assert many is not None
+    gain = many.gains[max(many.controls, key=lambda name: many.controls[name].mean)]
+    shown = f"{gain.mean:+.1f}".replace("-", "\u2212")
+    assert f">{shown}<span" in text
+    assert text.index('class="headline"') < text.index(">Map</h2>")
+    for name in many.controls:
+        assert CONTROLS[name].replace("^k", "ᵏ") in text
+    assert "is no mistake" in text
+    assert re.search(r'"name":"split","groups":\["train","val","test"\]', text)
+
+
+def test_display_names_are_shown(report: ReportData) -> None:
+    names = [f"Name {i}" for i in range(90)]
+    named = replace(report, nodes=replace(report.nodes, names=names))
+    assert data_of(page(named))["nodes"]["names"] == names
+    assert data_of(page(report))["nodes"]["names"] is None
+
+
+def test_links_among_neighbours_are_those_of_the_graph(report: ReportData) -> None:
+    run, graph = report.runs[0], report.graph
+    assert graph is not None
+    packed = numbers(data_of(page(report))["runs"][0]["linked"], "<u2")
+    dense = graph.adjacency.toarray()
+    for node, neighbours in enumerate(run.neighbours):
+        bits = [bool(packed[node] >> j & 1) for j in range(len(neighbours))]
+        assert bits == [dense[node, other] != 0 for other in neighbours]
 
 
 def test_names_are_never_markup(report: ReportData) -> None:
@@ -157,6 +188,7 @@ def test_a_hundred_thousand_points_stay_below_fifteen_megabytes(report: ReportDa
         degree=rng.integers(0, 99, count),
         component=np.zeros(count, dtype=np.int64),
         label=rng.integers(0, 3, count),
+        columns=(Column("split", rng.integers(0, 3, count), ("train", "val", "test")),),
     )
     view = replace(
         report.runs[0],
@@ -164,6 +196,7 @@ def test_a_hundred_thousand_points_stay_below_fifteen_megabytes(report: ReportDa
         neighbours=rng.integers(0, count, (count, k), dtype=np.int32),
         cosines=rng.random((count, k), dtype=np.float32),
         clusters=rng.integers(0, 8, count),
+        linked=rng.random((count, k)) < 0.5,
     )
     text = page(replace(report, nodes=nodes, runs=(view,)))
     assert len(text.encode()) < 15e6

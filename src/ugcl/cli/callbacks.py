@@ -1,4 +1,4 @@
-"""Callbacks of training on the command line: progress."""
+"""Callbacks on the command line: progress of training and of the stages of other commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import sys
 import time
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import Progress as RichProgress
 
 from ugcl.cli.output import say
@@ -14,6 +20,9 @@ from ugcl.engine import Callback, TrainingState
 
 REFRESH = 0.1
 """Seconds between two updates of the bar."""
+
+SILENCE = 10.0
+"""Seconds between two lines about a stage where standard error is not a terminal."""
 
 
 class Progress(Callback):
@@ -75,3 +84,54 @@ class Progress(Callback):
         """Close the bar."""
         if self.bar is not None:
             self.bar.stop()
+
+
+class Stages:
+    """Shows how much of each stage is done on standard error, with the remaining time.
+
+    A bar on a terminal, lines about stages that take long elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self.bar: RichProgress | None = None
+        self.tasks: dict[str, TaskID] = {}
+        self.started: dict[str, float] = {}
+        self.printed = time.monotonic()
+
+    def __enter__(self) -> Stages:
+        """Start the bar, on a terminal."""
+        if sys.stderr.isatty():
+            self.bar = RichProgress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(elapsed_when_finished=True),
+                console=Console(stderr=True),
+            )
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        """Close the bar."""
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """Update a stage.
+
+        Args:
+            stage: its name.
+            done: how much of it is done.
+            total: when it is finished.
+        """
+        if self.bar is not None:
+            if stage not in self.tasks:
+                self.tasks[stage] = self.bar.add_task(stage, total=total)
+            self.bar.update(self.tasks[stage], completed=done)
+            return
+        now = time.monotonic()
+        first = self.started.setdefault(stage, now)
+        if done and now - max(first, self.printed) >= SILENCE:
+            self.printed = now
+            remaining = (now - first) * (total - done) / done
+            say(f"{stage}: {done:,}/{total:,}, {remaining:.0f} s left")

@@ -7,6 +7,7 @@ from pathlib import Path
 from ugcl import data, runs
 from ugcl import report as reports
 from ugcl._utils.errors import UGCLError
+from ugcl.cli.callbacks import Stages
 from ugcl.cli.command import Result, argument, command, integer, option
 from ugcl.cli.options import data_root, threads, use_threads, verify
 
@@ -57,14 +58,16 @@ def report(
         of_labels = data.GraphFiles(
             edges=first.graph, labels=labels, label=label or "", id=id_column or stored_id
         )
-    gathered = reports.gather(
-        trained,
-        splits=splits,
-        labels=of_labels,
-        data_root=data_root,
-        threads=threads,
-        seed=seed,
-    )
+    with Stages() as stages:
+        gathered = reports.gather(
+            trained,
+            splits=splits,
+            labels=of_labels,
+            data_root=data_root,
+            threads=threads,
+            seed=seed,
+            progress=stages,
+        )
     reports.write_page(gathered, file)
     size = file.stat().st_size
     verdict = reports.verdict(gathered)

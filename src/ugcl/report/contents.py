@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.data import GraphFiles, with_labels
 from ugcl.evaluation import Evaluation, evaluate_run
 from ugcl.graph import Graph
-from ugcl.report.layout import layout, nearest_of_all
+from ugcl.report.layout import LARGE_NEIGHBOURS, layout
+from ugcl.report.nearest import MAX_EXACT_NODES, nearest_of_all, principal_components
 from ugcl.runs import Run
 from ugcl.selection import DEFAULT_CRITERION, Survey, survey
 from ugcl.typing import LabelArray, NodeIndices
@@ -37,6 +39,26 @@ NEIGHBOURS, MAX_PAIRS = 10, 600_000
 CLUSTERS = 8
 """k-means clusters of a graph without labels."""
 
+SPLIT_PARTS = ("train", "val", "test")
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being computed, how much of it is done, and all of it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that can colour the map.
+
+    Attributes:
+        name: its name.
+        values: for each shown node the number of its group, or a percentage; -1 if unknown.
+        groups: the names of the groups; None for percentages.
+    """
+
+    name: str
+    values: npt.NDArray[np.int64]
+    groups: tuple[str, ...] | None = None
+
 
 @dataclass(frozen=True)
 class ShownNodes:
@@ -46,19 +68,23 @@ class ShownNodes:
         shown: their indices in the graph.
         total: number of nodes of the graph.
         ids: their ids.
+        names: their display names, where the run has them.
         degree: their degrees in the graph.
         component: their connected components, numbered from 0 by descending size.
         label: their classes, -1 if unknown.
         classes: names of the classes.
+        columns: further columns that can colour the map.
     """
 
     shown: NodeIndices
     total: int
     ids: list[str]
+    names: list[str] | None
     degree: npt.NDArray[np.int64] | None
     component: npt.NDArray[np.int64] | None
     label: LabelArray | None
     classes: list[str]
+    columns: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,20 +96,26 @@ class ReportRun:
         run: the run.
         metrics: its metrics.json.
         loss: the loss of each epoch.
+        validation: the loss on held-out nodes of each epoch, where it was measured.
         positions: positions of the shown nodes on the map, N x 2, between 0 and 1.
         neighbours: nearest shown nodes of each shown node, N x k.
         cosines: their cosines, N x k.
         clusters: k-means cluster of each shown node.
+        linked: whether each pair of neighbours is an edge, N x k; None without the graph.
+        approximate: whether a nearest neighbour may be missing.
     """
 
     name: str
     run: Run
     metrics: dict[str, Any]
     loss: list[float]
+    validation: list[float]
     positions: npt.NDArray[np.float32]
     neighbours: npt.NDArray[np.int32]
     cosines: npt.NDArray[np.float32]
     clusters: npt.NDArray[np.int64]
+    linked: npt.NDArray[np.bool_] | None = None
+    approximate: bool = False
 
     @property
     def width(self) -> int:
@@ -123,6 +155,7 @@ def gather(
     data_root: str | None = None,
     threads: int = 1,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> ReportData:
     """Collect the contents of a page about runs on one graph.
 
@@ -133,6 +166,7 @@ def gather(
         data_root: the folder of raw data sets.
         threads: threads for t-SNE.
         seed: seed of t-SNE, k-means and the sample of nodes.
+        progress: called while maps and neighbours are computed.
     """
     first = runs[0]
     for other in runs[1:]:
@@ -144,7 +178,7 @@ def gather(
     nodes = _shown_nodes(first, graph, seed)
     k = max(1, min(NEIGHBOURS, MAX_PAIRS // (len(nodes.shown) * len(runs))))
     report_runs = tuple(
-        _report_run(name, run, nodes, k, threads, seed)
+        _report_run(name, run, nodes, graph, k, threads, seed, progress)
         for name, run in zip(_unique_names(runs), runs, strict=True)
     )
     scope = None
@@ -185,6 +219,7 @@ def _shown_nodes(run: Run, graph: Graph | None, seed: int) -> ShownNodes:
         shown = np.sort(rng.choice(len(ids), max_nodes, replace=False))
     degree = component = label = None
     classes: list[str] = []
+    columns: tuple[Column, ...] = ()
     if graph is not None:
         degree = np.diff(graph.adjacency.indptr)[shown]
         _, membership = connected_components(graph.adjacency, directed=False)
@@ -195,8 +230,40 @@ def _shown_nodes(run: Run, graph: Graph | None, seed: int) -> ShownNodes:
         if graph.labels is not None and graph.num_classes:
             label = graph.labels[shown]
             classes = list(graph.class_names or map(str, range(graph.num_classes)))
-    names = [str(name) for name in ids[shown]]
-    return ShownNodes(shown, len(ids), names, degree, component, label, classes)
+        columns = _columns(graph, shown)
+    table = run.nodes()
+    names = table["name"].take(shown).to_pylist() if "name" in table.column_names else None
+    return ShownNodes(
+        shown,
+        len(ids),
+        [str(name) for name in ids[shown]],
+        None if names is None else [str(name) for name in names],
+        degree,
+        component,
+        label,
+        classes,
+        columns,
+    )
+
+
+def _columns(graph: Graph, shown: NodeIndices) -> tuple[Column, ...]:
+    """Return the split of each node, and the percentage of its neighbours with its label."""
+    columns = []
+    if graph.splits:
+        part = np.full(graph.num_nodes, -1)
+        parts = [name for name in SPLIT_PARTS if name in graph.splits]
+        for number, name in enumerate(parts):
+            part[graph.splits[name]] = number
+        columns.append(Column("split", part[shown], tuple(parts)))
+    if graph.labels is not None and graph.num_classes:
+        pairs = graph.adjacency.tocoo()
+        own, other = graph.labels[pairs.row], graph.labels[pairs.col]
+        known = (own >= 0) & (other >= 0)
+        total = np.bincount(pairs.row[known], minlength=graph.num_nodes)
+        same = np.bincount(pairs.row[known & (own == other)], minlength=graph.num_nodes)
+        percent = np.where(total > 0, 100 * same // np.maximum(total, 1), -1)
+        columns.append(Column("neighbours with the same label", percent[shown]))
+    return tuple(columns)
 
 
 def _unique_names(runs: Sequence[Run]) -> list[str]:
@@ -206,25 +273,58 @@ def _unique_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _report_run(
-    name: str, run: Run, nodes: ShownNodes, k: int, threads: int, seed: int
+    name: str,
+    run: Run,
+    nodes: ShownNodes,
+    graph: Graph | None,
+    k: int,
+    threads: int,
+    seed: int,
+    progress: Progress | None,
 ) -> ReportRun:
-    losses, embeddings = run.losses(), run.embeddings()[nodes.shown]
-    logger.info("computing the map of %s", run.path)
-    positions = layout(embeddings, threads=threads, seed=seed)
+    def part(text: str) -> Callable[[int, int], None] | None:
+        return None if progress is None else partial(progress, f"{text} of {name}")
+
+    embeddings = run.embeddings()[nodes.shown]
+    large = len(nodes.shown) > MAX_EXACT_NODES
     logger.info("finding neighbours in %s", run.path)
-    neighbours, cosines = nearest_of_all(embeddings, k)
+    components = principal_components(embeddings, seed)
+    neighbours, cosines = nearest_of_all(
+        embeddings,
+        max(k, LARGE_NEIGHBOURS) if large else k,
+        components=components if large else None,
+        threads=threads,
+        progress=part("neighbours"),
+    )
+    logger.info("computing the map of %s", run.path)
+    positions = layout(
+        embeddings,
+        components=components,
+        neighbours=neighbours if large else None,
+        threads=threads,
+        seed=seed,
+        progress=part("map"),
+    )
+    neighbours, cosines = neighbours[:, :k], cosines[:, :k]
+    linked = None
+    if graph is not None:
+        pairs = np.repeat(nodes.shown, neighbours.shape[1]), nodes.shown[neighbours.ravel()]
+        linked = (np.asarray(graph.adjacency[pairs]) != 0).reshape(neighbours.shape)
     count = min(len(nodes.classes) or CLUSTERS, len(nodes.shown))
     k_means = KMeans(count, n_init=3, random_state=seed_of("report clusters", seed))
-    clusters = k_means.fit_predict(normalize(embeddings))
+    clusters = k_means.fit_predict(components if large else normalize(embeddings))
     return ReportRun(
         name,
         run,
         run.metrics(),
-        losses,
+        run.losses(),
+        run.validation_losses(),
         positions,
         neighbours,
         cosines,
         clusters.astype(np.int64),
+        linked,
+        large,
     )
 
 

@@ -1,33 +1,59 @@
-"""The map of a page: t-SNE positions and nearest neighbours of embeddings."""
+"""The map of a page: t-SNE positions of embeddings."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-import torch
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.preprocessing import normalize
 
 from ugcl._utils.extras import required
 from ugcl._utils.random import seed_of
+from ugcl.report.nearest import Indices, Matrix, OnProgress, principal_components
 from ugcl.typing import Embeddings
-
-Matrix = npt.NDArray[np.float32]
-
-NUM_COMPONENTS = 50
-"""Principal components that t-SNE is computed from."""
 
 MIN_TSNE_NODES = 8
 """Fewer nodes are placed by their two principal components."""
 
 PERPLEXITY = 30
 
+MIN_FFT_NODES = 10_000
+"""Fewer nodes repel each other by Barnes-Hut trees, more on a grid by Fourier transforms."""
 
-def layout(embeddings: Embeddings, *, threads: int = 1, seed: int = 0) -> Matrix:
+EXAGGERATION = 12
+"""Early exaggeration: how much stronger attraction is in the first steps."""
+
+STEPS, LARGE_STEPS = (250, 500), (125, 250)
+"""Steps with and without exaggeration, of graphs that are searched exactly and of larger ones."""
+
+LARGE_NEIGHBOURS = 15
+"""Neighbours that attract a node of a large graph, all equally (Böhm et al., 2022)."""
+
+REPORT_EVERY = 10
+"""Steps between two reports of progress."""
+
+
+def layout(
+    embeddings: Embeddings,
+    *,
+    components: Matrix | None = None,
+    neighbours: Indices | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+) -> Matrix:
     """Return t-SNE positions (openTSNE) of unit rows, N x 2, between 0 and 1.
 
-    The same seed and number of threads give the same positions.
+    It starts from the principal components. The same seed and number of threads give the same
+    positions.
+
+    Args:
+        embeddings: N x D, dense or sparse.
+        components: their principal components, if known.
+        neighbours: the nearest neighbours of the nodes of a large graph: the first
+            `LARGE_NEIGHBOURS` attract a node, in half as many steps.
+        threads: threads of openTSNE.
+        seed: seed of the principal components and of t-SNE.
+        progress: called with the number of steps that are done, and of all.
     """
     count = embeddings.shape[0]
     if count < MIN_TSNE_NODES:
@@ -35,28 +61,42 @@ def layout(embeddings: Embeddings, *, threads: int = 1, seed: int = 0) -> Matrix
         left, values, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
         return _fit_unit_square((left * values)[:, :2])
     tsne = required("openTSNE", "the map of a report", "report")
-    positions = tsne.TSNE(
-        perplexity=min(PERPLEXITY, (count - 1) / 3),
-        initialization="pca",
-        random_state=seed_of("map", seed),
-        n_jobs=threads,
-    ).fit(_principal_components(embeddings, seed).astype(np.float64))
-    return _fit_unit_square(np.asarray(positions))
-
-
-def _principal_components(embeddings: Embeddings, seed: int) -> Matrix:
-    """Return the leading principal components of unit rows."""
-    if sp.issparse(embeddings):
-        width = max(1, min(NUM_COMPONENTS, min(embeddings.shape) - 1))
-        reduced = TruncatedSVD(width, random_state=seed_of("svd", seed)).fit_transform(embeddings)
+    if components is None:
+        components = principal_components(embeddings, seed)
+    rows = components.astype(np.float64)
+    random = seed_of("map", seed)
+    if neighbours is None:
+        steps = STEPS
+        affinities = tsne.affinity.PerplexityBasedNN(
+            rows, min(PERPLEXITY, (count - 1) / 3), n_jobs=threads, random_state=random
+        )
     else:
-        reduced = np.array(embeddings)
-    norms = np.linalg.norm(reduced, axis=1, keepdims=True)
-    reduced = reduced / np.where(norms > 0, norms, 1)
-    width = min(NUM_COMPONENTS, *reduced.shape)
-    if reduced.shape[1] > width:
-        reduced = PCA(width, random_state=seed_of("svd", seed)).fit_transform(reduced)
-    return np.asarray(reduced, dtype=np.float32)
+        steps = LARGE_STEPS
+        near = neighbours[:, :LARGE_NEIGHBOURS].astype(np.int64)
+        graph = tsne.nearest_neighbors.PrecomputedNeighbors(near, np.ones(near.shape))
+        affinities = tsne.affinity.Uniform(
+            knn_index=graph, k_neighbors=near.shape[1], symmetrize="max", n_jobs=threads
+        )
+    start = tsne.initialization.pca(rows, random_state=random)
+    forces = "bh" if count < MIN_FFT_NODES else "fft"
+    positions = tsne.TSNEEmbedding(
+        start,
+        affinities,
+        negative_gradient_method=forces,
+        n_jobs=threads,
+        random_state=random,
+    )
+    done = 0
+
+    def report(step: int, _error: float, _positions: object) -> None:
+        if progress is not None:
+            progress(done + step, sum(steps))
+
+    watch = {"callbacks": report, "callbacks_every_iters": REPORT_EVERY, "inplace": True}
+    for number, exaggeration in zip(steps, (EXAGGERATION, 1), strict=True):
+        positions.optimize(number, exaggeration=exaggeration, momentum=0.8, **watch)
+        done += number
+    return _fit_unit_square(np.asarray(positions))
 
 
 def _fit_unit_square(positions: npt.NDArray[np.floating]) -> Matrix:
@@ -67,29 +107,3 @@ def _fit_unit_square(positions: npt.NDArray[np.floating]) -> Matrix:
     side = float((high - low).max()) or 1.0
     scaled = 0.5 + (positions - (low + high) / 2) / side
     return np.asarray(np.clip(scaled, 0, 1), dtype=np.float32)
-
-
-def nearest_of_all(embeddings: Embeddings, k: int) -> tuple[npt.NDArray[np.int32], Matrix]:
-    """Return for each node the k others with the largest cosine, and the cosines, N x k each.
-
-    Computed in blocks of rows; no N x N array is formed.
-    """
-    count = embeddings.shape[0]
-    k = min(k, count - 1)
-    unit = normalize(embeddings)
-    indices = np.empty((count, k), dtype=np.int32)
-    cosines = np.empty((count, k), dtype=np.float32)
-    step = max(1, 2**25 // count)
-    for start in range(0, count, step):
-        rows = slice(start, start + step)
-        block = torch.from_numpy(_inner_products(unit[rows], unit))
-        diagonal = torch.arange(len(block))
-        block[diagonal, diagonal + start] = -2
-        cosines[rows], indices[rows] = block.topk(k, dim=1)
-    return indices, cosines
-
-
-def _inner_products(a: Embeddings, b: Embeddings) -> Matrix:
-    if sp.issparse(a):
-        return np.asarray((a @ b.T).toarray(), dtype=np.float32)
-    return (torch.from_numpy(a) @ torch.from_numpy(b).T).numpy()

@@ -222,9 +222,16 @@ class Run:
 
     def losses(self) -> list[float]:
         """Return the loss of each epoch, from `log.jsonl`."""
+        return [line["loss"] for line in self._log()]
+
+    def validation_losses(self) -> list[float]:
+        """Return the validation loss of each epoch; empty for methods without one."""
+        return [line["validation"] for line in self._log() if "validation" in line]
+
+    def _log(self) -> list[dict[str, Any]]:
         epochs = self.metrics()["epochs"]
         try:
-            return [line["loss"] for line in read_log(self._file(LOG), epochs)]
+            return read_log(self._file(LOG), epochs)
         except (OSError, ValueError) as error:
             raise self._damaged(LOG, error) from error
 
