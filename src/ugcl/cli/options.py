@@ -106,9 +106,13 @@ def graph_file_options(function: F) -> F:
     @functools.wraps(function)
     def wrapped(**arguments: Any) -> Any:
         name = arguments.pop("graph", None)
-        values = {key: arguments.pop(key) for key in (*FILES, "ignore", "directed")}
+        values = {key: arguments.pop(key) for key in (*FILES, "ignore", "directed", "header")}
         values |= {key: arguments.pop(f"column_{key}") for key in COLUMNS}
-        given = {key: value for key, value in values.items() if value not in (None, False)}
+        given = {
+            key: value
+            for key, value in values.items()
+            if value is not None and (value is not False or key == "header")
+        }
         return function(graph=GraphArgument(name, given), **arguments)
 
     options = [
@@ -142,6 +146,13 @@ def graph_file_options(function: F) -> F:
             panel=PANEL,
             help="treat (u, v) and (v, u) as distinct edges and sum their weights",
         ),
+        option(
+            "--header/--no-header",
+            default=None,
+            advanced=True,
+            panel=PANEL,
+            help="whether the first line of the edges is a header (default: guessed)",
+        ),
     ]
     for add in reversed(options):
         wrapped = add(wrapped)
@@ -158,7 +169,8 @@ def as_options(graph: str | GraphFiles) -> list[str]:
             words += [_option(name), value]
     if graph.ignore:
         words += ["--ignore", _joined(graph.ignore)]
-    return [*words, *(["--directed"] if graph.directed else [])]
+    words += ["--directed"] if graph.directed else []
+    return [*words, *([] if graph.header is None else [("--no-header", "--header")[graph.header]])]
 
 
 def _joined(items: Iterable[str]) -> str:

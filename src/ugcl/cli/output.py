@@ -79,7 +79,12 @@ def option_name(name: str) -> str:
 
 
 def with_options(message: str) -> str:
-    """Replace the parameters in an error message of the library by options: `lr` by --lr."""
+    """Replace the parameters in an error message of the library by options.
+
+    `lr` becomes --lr, `header=False` --no-header.
+    """
+    message = re.sub(r"`([a-z]\w*)=False`", r"`no_\1`", message)
+    message = re.sub(r"`([a-z]\w*)=True`", r"`\1`", message)
     return re.sub(r"`([a-z]\w*)`", lambda match: option_name(match[1]), message)
 
 

@@ -75,13 +75,30 @@ def test_columns_by_number_are_no_header(tmp_path: Path) -> None:
     assert entries(read_graph(tmp_path / "konect.txt", weight="2")) == entries(graph)
 
 
-def test_header_that_looks_like_an_edge_has_a_note(tmp_path: Path) -> None:
-    (tmp_path / "e.csv").write_text("person,friend\nann,bob\nbob,cem\ncem,ann\n")
-    graph = read_graph(tmp_path / "e.csv")
-    assert any("pass source person and target friend" in note for note in graph.notes)
-    (tmp_path / "e.csv").write_text("ann,bob\nbob,cem\ncem,ann\n")
-    graph = read_graph(tmp_path / "e.csv")
-    assert not any("if it is a header" in note for note in graph.notes)
+@pytest.mark.parametrize(
+    "lines",
+    ["ann,bob\nbob,cem\ncem,ann\n", "ann,chess\nbob,chess\ncem,golf\n"],
+    ids=["friends", "members"],
+)
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_header_that_looks_like_an_edge_is_asked_about(
+    tmp_path: Path, lines: str, files: int
+) -> None:
+    for i in range(files):
+        (tmp_path / f"{i}.csv").write_text(f"a,b\n{lines}")
+    with pytest.raises(
+        UGCLError, match=r"\(a, b\) may be a header .* pass `header=True` .* `header="
+    ):
+        read_graph(tmp_path)
+    graph = read_graph(tmp_path, header=True)
+    assert graph.num_nodes == len(set(lines.replace("\n", ",").split(","))) - 1
+    assert any("from 'a' to 'b'" in note for note in graph.notes)
+    assert read_graph(tmp_path, header=False).num_nodes == graph.num_nodes + 2
+    assert read_graph(tmp_path, source="a", target="b").num_nodes == graph.num_nodes
+    assert read_graph(tmp_path, source="0", target="1").num_nodes == graph.num_nodes + 2
+    for i in range(files):
+        (tmp_path / f"{i}.csv").write_text("ann,bob\nbob,cem\ncem,ann\n")
+    assert read_graph(tmp_path).num_nodes == 3
 
 
 def test_other_encodings_and_objects_are_errors(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ class Columns:
         split: part of the split: train, val or test.
         ignore: columns that are not features.
         directed: whether (u, v) and (v, u) are distinct edges, whose weights are summed.
+        header: whether the first line of the edges is a header; None to guess.
     """
 
     source: str = ""
@@ -92,6 +93,7 @@ class Columns:
     split: str = ""
     ignore: tuple[str, ...] = ()
     directed: bool = False
+    header: bool | None = None
 
     @property
     def edge_columns(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def read_edges(source: Any, columns: Columns) -> EdgeTable:
 
 def _read(source: Any, columns: Columns) -> EdgeTable:
     if is_several(source):
-        return _from_table(open_table(source, "edges", named=columns.edge_columns), columns)
+        return _from_table(open_edges(source, columns), columns)
     if isinstance(source, str | Path):
         path = Path(source)
         if file_extension(path) in NETWORK_FORMATS:
@@ -90,7 +90,12 @@ def _read(source: Any, columns: Columns) -> EdgeTable:
         return _from_pyg(source)
     elif sp.issparse(source) or isinstance(source, np.ndarray | Sequence):
         return _from_array(source, "the edges")
-    return _from_table(open_table(source, "edges", named=columns.edge_columns), columns)
+    return _from_table(open_edges(source, columns), columns)
+
+
+def open_edges(source: Any, columns: Columns) -> Table:
+    """Open a table of edges."""
+    return open_table(source, "edges", named=columns.edge_columns, header=columns.header)
 
 
 def _from_table(table: Table, columns: Columns) -> EdgeTable:
@@ -99,11 +104,12 @@ def _from_table(table: Table, columns: Columns) -> EdgeTable:
     sources, targets = (
         as_ids(ends[name], f"the column '{name}' of {table.name}") for name in (source, target)
     )
+    files = files_without_header(table, columns)
+    if files and (names := _header_read_as_edge(sources, targets, files)) is not None:
+        raise header_error(table, *names)
     notes = [*table.notes]
     if not _share_ids(sources, targets):
         notes.append(no_common_id(table, source, target, columns))
-    elif table.notes and (names := _header_read_as_edge(sources, targets)) is not None:
-        notes.append(header_note(table, *names))
     weights = None if weight is None else _weights(table, weight)
     notes.append(edges_note(table, ends.num_rows, (source, target, weight)))
     return EdgeTable(sources, targets, weights, notes=tuple(notes))
@@ -122,11 +128,18 @@ def no_common_id(table: Table, source: str, target: str, columns: Columns) -> st
     return f"no id is in both '{source}' and '{target}' of {table.name}"
 
 
-def header_note(table: Table, source: str, target: str) -> str:
-    """Return the note that the first line may be a header."""
-    return (
-        f"the first line of {table.name} was read as an edge; if it is a header, pass "
-        f"source {source} and target {target}"
+def files_without_header(table: Table, columns: Columns) -> int:
+    """Return how many files may begin with a header that was read as an edge."""
+    if columns.header is not None or any(name.isdecimal() for name in columns.edge_columns):
+        return 0
+    return sum("has no header" in note for note in table.notes)
+
+
+def header_error(table: Table, source: str, target: str) -> UGCLError:
+    """Return the error for a first line that may be a header or an edge."""
+    return UGCLError(
+        f"the first line of {table.name} ({source}, {target}) may be a header or an edge of two "
+        "nodes without other edges: pass `header=True` if it is a header, `header=False` if not"
     )
 
 
@@ -152,16 +165,24 @@ def _share_ids(sources: pa.ChunkedArray, targets: pa.ChunkedArray) -> bool:
 
 
 def _header_read_as_edge(
-    sources: pa.ChunkedArray, targets: pa.ChunkedArray
+    sources: pa.ChunkedArray, targets: pa.ChunkedArray, files: int
 ) -> tuple[str, str] | None:
-    """Return the ids of the first edge if they are text and occur in no other edge."""
+    """Return the ids of the first edge if they are text and occur in no other edge.
+
+    It may occur once in each of several files.
+    """
     columns = with_common_type([sources, targets])
     first, second = (decoded(column[:1])[0].as_py() for column in columns)
     if not isinstance(first, str) or len(sources) < 3:
         return None
-    ids = [decoded(column) for column in columns]
-    counts = (pc.sum(pc.equal(column, name)).as_py() for column in ids for name in (first, second))
-    return (first, second) if sum(counts) == 2 else None
+    starts, ends = (decoded(column) for column in columns)
+    counts = (
+        pc.sum(pc.equal(column, name)).as_py()
+        for column in (starts, ends)
+        for name in (first, second)
+    )
+    same = pc.sum(pc.and_(pc.equal(starts, first), pc.equal(ends, second))).as_py()
+    return (first, second) if sum(counts) == 2 * same and same in (1, files) else None
 
 
 def _are_named(source: str, target: str, columns: Columns) -> bool:

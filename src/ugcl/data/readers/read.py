@@ -51,6 +51,7 @@ def read_graph(
     split: str = "",
     ignore: Sequence[str] = (),
     directed: bool = False,
+    header: bool | None = None,
     name: str | None = None,
     expected: ExpectedFeatures | None = None,
 ) -> Graph:
@@ -81,10 +82,11 @@ def read_graph(
         split: column that contains `train`, `val` or `test`, in features or labels.
         ignore: columns that are not features.
         directed: whether (u, v) and (v, u) are distinct edges, whose weights are summed.
+        header: whether the first line of the edges, in text files, is a header; None to guess.
         name: name of the graph; by default that of the file of edges.
         expected: features that a trained model expects.
     """
-    columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
+    columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed, header)
     if name is None:
         name = name_of(edges)
     with _reading_graph():

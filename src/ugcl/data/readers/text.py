@@ -48,13 +48,21 @@ class TextTable:
     batches: Callable[[list[str], bool], Iterator[pa.RecordBatch]]
 
 
-def open_text(path: Path, separators: str, named: Collection[str], *, edges: bool) -> TextTable:
+def open_text(
+    path: Path,
+    separators: str,
+    named: Collection[str],
+    header: bool | None = None,
+    *,
+    edges: bool,
+) -> TextTable:
     """Open a text file and infer separator, header and types.
 
     Args:
         path: the file, compressed or not.
         separators: possible separators.
         named: columns that the user gives; a first line that contains them is a header.
+        header: whether the first line is one; None to guess.
         edges: whether it is a list of edges.
     """
     start, complete = _beginning(path)
@@ -67,8 +75,9 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
     separator, rows = _split_lines(lines[:LINES], separators)
     first = [cell.strip() for cell in rows[0]]
     header_names = {name for name in named if not name.isdecimal()}
-    header = bool(header_names) and header_names <= set(first)
-    header = header or looks_like_header([first, *rows[1:]], edges=edges)
+    if header is None:
+        header = bool(header_names) and header_names <= set(first)
+        header = header or looks_like_header([first, *rows[1:]], edges=edges)
     names = first if header else [str(i) for i in range(len(first))]
     shown = ", ".join(first[:4]) + ", ..." * (len(first) > 4)
     note = f"{path.name} has no header (it begins with {shown}): columns are named 0, 1, 2, ..."
