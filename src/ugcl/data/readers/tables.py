@@ -28,6 +28,7 @@ from ugcl.data.readers.limits import (
     check_json,
 )
 from ugcl.data.readers.paths import is_several, matching_files
+from ugcl.data.readers.streams import open_stream
 from ugcl.data.readers.text import SEPARATORS, open_text
 
 JSON_LINES = (".jsonl", ".ndjson")
@@ -282,7 +283,7 @@ def _open_file(path: Path, named: Collection[str], header: bool | None, *, edges
             return _checked(_open_parquet(path))
         if kind in JSON_LINES:
             check_json(path, lines=True)
-            with pa.input_stream(str(path), compression="detect") as stream:
+            with open_stream(path) as stream:
                 table = pa.json.read_json(stream, pa.json.ReadOptions(use_threads=False))
             return _checked(Table(path.name, table.schema, lambda columns, text: table))
         check_compressed(path)
