@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ugcl import check as checks
 from ugcl import methods, runs
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import Result, command, integer, number, option
@@ -18,7 +19,7 @@ from ugcl.cli.options import (
     split_options,
     threads,
 )
-from ugcl.cli.output import resumable, say
+from ugcl.cli.output import resumable, say, with_options
 from ugcl.cli.settings import MethodCommand, given
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ def _announce(config: RunConfig, graph: Graph) -> None:
     say(f"{graph.name or config.graph}: {graph.summary}")
     for note in graph.notes:
         say(f"  {note}")
+    if warning := checks.too_many_classes(graph):
+        say(f"warning: {with_options(warning)}")
     shown = ", ".join(f"{name} {value}" for name, value in config.settings.values().items())
     say(f"{config.method}, preset '{config.preset}', seed {config.seed}: {shown}")
     if config.split:

@@ -26,7 +26,7 @@ from ugcl.data.readers.ids import (
     unique_ids,
     with_common_type,
 )
-from ugcl.data.readers.labels import encode_labels, read_ids, read_labels, split_rows
+from ugcl.data.readers.labels import encode_labels, read_ids, read_labels, split_rows, used_classes
 from ugcl.data.readers.nodes import ExpectedFeatures, NodeTable
 from ugcl.data.readers.paths import name_of
 from ugcl.data.readers.structural import steps_of, structural_features
@@ -126,8 +126,9 @@ def _read(
     if labels is not None:
         tables.insert(0, read_labels(labels, columns, alone=not tables))
     ordered = table is not None or edge_table.nodes is not None
-    args = _label_args(tables, nodes, columns, ordered=ordered)
+    args, ignored = _label_args(tables, nodes, columns, ordered=ordered)
     notes = (*edge_table.notes, *(note for each in reversed(tables) for note in each.notes))
+    notes += ignored
     args |= {"name": name, "notes": tuple(dict.fromkeys(notes))}
     return _build(edge_list, nodes, table, expected, args)
 
@@ -150,8 +151,8 @@ def with_labels(graph: Graph, files: GraphFiles) -> Graph:
         table = read_labels(files.labels, files.columns)
         ids = pa.array(np.arange(graph.num_nodes) if graph.ids is None else graph.ids)
         nodes = decoded(as_ids(ids, "the graph"))
-        args = _label_args([table], nodes, files.columns, ordered=True)
-        return replace(graph, **args, notes=graph.notes + table.notes)
+        args, ignored = _label_args([table], nodes, files.columns, ordered=True)
+        return replace(graph, **args, notes=graph.notes + table.notes + ignored)
 
 
 def _align_ids(
@@ -257,8 +258,8 @@ def no_features_note(names: tuple[str, ...]) -> str:
 
 def _label_args(
     tables: Sequence[NodeTable], nodes: pa.Array, columns: Columns, *, ordered: bool
-) -> dict[str, Any]:
-    """Return labels, splits and class names, from the first table that has them.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return labels, splits and class names, from the first table that has them, and notes.
 
     Args:
         tables: the tables of nodes.
@@ -267,18 +268,22 @@ def _label_args(
         ordered: whether the order of the nodes comes from the user.
     """
     args: dict[str, Any] = {"labels": None, "splits": {}, "class_names": None}
+    notes: tuple[str, ...] = ()
     if table := next((table for table in tables if table.labels is not None), None):
-        rows = _row_nodes(table, nodes, ordered=ordered)
-        labels, args["class_names"] = encode_labels(table.labels, table.name)
+        rows, notes = _row_nodes(table, nodes, ordered=ordered)
+        labels, class_names = encode_labels(table.labels, table.name)
         args["labels"] = np.full(len(nodes), UNLABELLED)
-        args["labels"][rows] = labels
+        args["labels"][rows[rows >= 0]] = labels[rows >= 0]
+        args["labels"], args["class_names"] = used_classes(args["labels"], class_names)
     if table := next((table for table in tables if table.split is not None), None):
-        rows = _row_nodes(table, nodes, ordered=ordered)
+        rows, notes = _row_nodes(table, nodes, ordered=ordered)
         parts = split_rows(table.split, table.name)
-        args["splits"] = {part: rows[members] for part, members in parts.items()}
+        found = {part: rows[members] for part, members in parts.items()}
+        found = {part: members[members >= 0] for part, members in found.items()}
+        args["splits"] = {part: members for part, members in found.items() if members.size}
     has_labels = args["labels"] is not None
     check_label_columns(columns, has_labels=has_labels, has_split=bool(args["splits"]))
-    return args
+    return args, notes
 
 
 def check_label_columns(columns: Columns, *, has_labels: bool, has_split: bool) -> None:
@@ -303,36 +308,42 @@ def number_of_labels(name: str, rows: int, num_nodes: int, *, ordered: bool) -> 
 
 
 def labels_of_others(
-    name: str, notes: Sequence[str], nodes: pa.Array, missing: pa.Array, count: int, *, begins: bool
-) -> UGCLError:
-    """Return the error for labels of nodes that are not in the graph.
+    name: str, rows: int, nodes: pa.Array, missing: pa.Array, count: int
+) -> tuple[str, ...]:
+    """Return the note of labels of nodes that are not in the graph; refuse labels of no other node.
 
     Args:
         name: of the table of labels.
-        notes: how it was read.
+        rows: number of its rows.
         nodes: the first ids of the graph.
         missing: the first ids that are not among them.
         count: how many there are.
-        begins: whether that of the first row is one.
     """
-    advice = f"remove them, or check the ids, which are {preview(nodes)} in the graph"
-    if begins and any("has no header" in note for note in notes):
-        advice = "if the first line is a header, pass its columns as `id` and `label`"
-    return UGCLError(
-        f"{count:,} label(s) in {name} are of nodes that are not in the graph "
-        f"({preview(missing)}): {advice}"
+    if count == 0:
+        return ()
+    if count == rows:
+        raise UGCLError(
+            f"all {count:,} label(s) in {name} are of nodes that are not in the graph "
+            f"({preview(missing)}): check the ids, which are {preview(nodes)} in the graph, and "
+            "name their column with `id`"
+        )
+    return (
+        f"{name}: ignored {count:,} of {rows:,} labels, of nodes that are not in the graph "
+        f"({preview(missing)})",
     )
 
 
-def _row_nodes(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> NodeIndices:
-    """Return the node of each row of a table, by id or in the order of the nodes."""
+def _row_nodes(
+    table: NodeTable, nodes: pa.Array, *, ordered: bool
+) -> tuple[NodeIndices, tuple[str, ...]]:
+    """Return the node of each row of a table, by id or in the order of the nodes, and notes.
+
+    The node of a row whose id is not in the graph is -1.
+    """
     if table.ids is None:
         number_of_labels(table.name, table.rows, len(nodes), ordered=ordered)
-        return np.arange(len(nodes))
+        return np.arange(len(nodes)), ()
     ids, node_ids = with_common_type([table.ids, pa.chunked_array([nodes])])
     indices = positions_of(ids, decoded(node_ids))
-    if (indices < 0).any():
-        missing = decoded(ids).filter(pa.array(indices < 0))
-        begins = bool(indices[0] < 0)
-        raise labels_of_others(table.name, table.notes, nodes, missing, len(missing), begins=begins)
-    return indices
+    missing = decoded(ids).filter(pa.array(indices < 0))
+    return indices, labels_of_others(table.name, table.rows, nodes, missing, len(missing))
