@@ -90,9 +90,9 @@ def test_warnings_about_labels() -> None:
 
 def test_labels_that_are_ids_are_warned_about() -> None:
     edges = [(i, i + 1) for i in range(39)]
-    assert too_many_classes(read_graph(edges, labels=list(range(40)))) == (
-        "there are 40 classes for 40 labelled nodes: is the column of labels an id? Name another "
-        "with `label`"
+    assert too_many_classes(read_graph(edges, labels={i: i for i in range(40)})) == (
+        "there are 40 classes for 40 nodes: is the column of labels an id? Name another with "
+        "`label`"
     )
-    assert too_many_classes(read_graph(edges, labels=[i % 4 for i in range(40)])) is None
+    assert too_many_classes(read_graph(edges, labels={i: i % 4 for i in range(40)})) is None
     assert too_many_classes(read_graph(edges)) is None

@@ -151,8 +151,8 @@ def too_many_classes(graph: Graph) -> str | None:
     if graph.num_classes <= max(labelled / 4, 10):
         return None
     return (
-        f"there are {graph.num_classes:,} classes for {labelled:,} labelled nodes: is the column "
-        "of labels an id? Name another with `label`"
+        f"there are {graph.num_classes:,} classes for {labelled:,} nodes: is the column of labels "
+        "an id? Name another with `label`"
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import rich_click as click
+
 from ugcl import runs
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import Result, command, option
@@ -41,6 +43,12 @@ FORMATS = ".npy, .parquet, .csv, .txt or .vec (word2vec), .tsv (TensorBoard), .n
 @option(
     "--out", required=True, metavar="FILE", help=f"the file to write; by its extension {FORMATS}"
 )
+@option(
+    "--unknown-features",
+    type=click.Choice(("ignore", "error")),
+    default="ignore",
+    help="what to do about features that training did not have (default: ignore, and say how many)",
+)
 @data_root
 @device
 @threads
@@ -49,6 +57,7 @@ def embed(
     run: str,
     graph: GraphArgument,
     out: str,
+    unknown_features: Any,
     data_root: str | None,
     device: str | None,
     threads: int | None,
@@ -71,7 +80,7 @@ def embed(
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
     else:
         use_threads(threads or trained.config.threads)
-        loaded = runs.load_graph_for(trained, source, data_root)
+        loaded = runs.load_graph_for(trained, source, data_root, unknown_features=unknown_features)
         for note in loaded.notes:
             say(f"  {note}")
         embeddings, ids = trained.embed(loaded, device=device), _ids(loaded)

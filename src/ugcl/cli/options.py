@@ -39,8 +39,12 @@ COLUMNS = {
     "weight": "the edges' column of weights",
     "id": "the column of ids, in features and labels",
     "label": "the column of labels, in features or labels",
+    "feature": "the column of features, in features with a row for each node and feature",
     "split": "the column that says train, val or test, in features or labels",
 }
+
+KEPT = ("source", "target", "weight", "id", "feature")
+"""Columns of a run that are used where the user names none."""
 
 PANEL = "A graph of your own"
 
@@ -77,7 +81,7 @@ class GraphArgument:
                 raise UGCLError(f"{first} needs edges: name them with --edges FILE")
             return None
         if stored is not None and edges.lower() not in data.DATASETS and not edges.endswith(".npz"):
-            kept = {name: getattr(stored, name) for name in ("source", "target", "weight", "id")}
+            kept = {name: getattr(stored, name) for name in KEPT}
             values = {**kept, "directed": stored.directed, **values}
         elif not values.keys() - {"edges"} and self.name is not None:
             return edges

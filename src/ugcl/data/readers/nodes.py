@@ -44,6 +44,7 @@ class NodeTable:
         labels: class of each row before encoding, null if unknown; or None.
         split: part of each row, null for none; or None.
         notes: descriptions of how the table was read.
+        partial: whether nodes that it does not have are nodes without features.
     """
 
     name: str
@@ -54,6 +55,7 @@ class NodeTable:
     labels: pa.ChunkedArray | None = None
     split: pa.ChunkedArray | None = None
     notes: tuple[str, ...] = ()
+    partial: bool = False
 
     def with_ids(self, ids: pa.ChunkedArray) -> NodeTable:
         """Return a copy with ids."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS
@@ -17,6 +18,7 @@ from ugcl.data.readers.edges import EdgeTable, read_edges
 from ugcl.data.readers.features import read_features
 from ugcl.data.readers.files import GraphFiles
 from ugcl.data.readers.ids import (
+    FEATURE_ROWS,
     as_ids,
     as_numpy,
     check_unique,
@@ -31,6 +33,7 @@ from ugcl.data.readers.nodes import ExpectedFeatures, NodeTable
 from ugcl.data.readers.paths import name_of
 from ugcl.data.readers.structural import steps_of, structural_features
 from ugcl.data.readers.tables import error_text
+from ugcl.data.readers.triplets import with_other_nodes
 from ugcl.graph import Graph
 from ugcl.graph.edges import EdgeList, simple_adjacency
 from ugcl.graph.validation import UNLABELLED
@@ -52,6 +55,7 @@ def read_graph(
     ignore: Sequence[str] = (),
     directed: bool = False,
     header: bool | None = None,
+    feature: str = "",
     name: str | None = None,
     expected: ExpectedFeatures | None = None,
 ) -> Graph:
@@ -83,10 +87,14 @@ def read_graph(
         ignore: columns that are not features.
         directed: whether (u, v) and (v, u) are distinct edges, whose weights are summed.
         header: whether the first line of the edges, in text files, is a header; None to guess.
+        feature: column of the feature of each row, in features with a row for each node and
+            feature, and perhaps its value.
         name: name of the graph; by default that of the file of edges.
         expected: features that a trained model expects.
     """
-    columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed, header)
+    columns = Columns(
+        source, target, weight, id, label, split, tuple(ignore), directed, header, feature
+    )
     if name is None:
         name = name_of(edges)
     with _reading_graph():
@@ -163,6 +171,8 @@ def _align_ids(
         if table is None or table.features is None:
             raise UGCLError("`ids` needs features, and there are none: leave it out")
         table = table.with_ids(ids)
+    if table is not None and table.partial and table.ids is not None:
+        table = _with_all_nodes(edges, table, table.ids)
     node_ids = edges.nodes if table is None or table.ids is None else table.ids
     if node_ids is None and table is not None:
         node_ids = pa.chunked_array([pa.array(np.arange(table.rows))])
@@ -172,12 +182,24 @@ def _align_ids(
     if node_ids is None:
         return unique_ids(columns), edges, table
     nodes = decoded(columns[2])
-    check_unique(nodes, "the edges" if table is None else table.name)
+    if table is None or table.features is None:
+        check_unique(nodes, "the edges" if table is None else table.name)
+    else:
+        check_unique(nodes, table.name, FEATURE_ROWS)
     if table is not None and len(nodes) != table.rows:
         raise UGCLError(
             f"there are {len(nodes):,} nodes but {table.rows:,} rows in {table.name}: give one each"
         )
     return nodes, edges, table
+
+
+def _with_all_nodes(edges: EdgeTable, table: NodeTable, ids: pa.ChunkedArray) -> NodeTable:
+    """Return a table with rows for the nodes of the edges that it does not have."""
+    sources = [edges.sources, edges.targets, *([] if edges.nodes is None else [edges.nodes])]
+    *columns, known = with_common_type([*sources, ids])
+    others = unique_ids(columns)
+    others = others.filter(pc.invert(pc.is_in(others, value_set=decoded(known))))
+    return with_other_nodes(table, known, others) if len(others) else table
 
 
 def _edge_list(edges: EdgeTable, nodes: pa.Array, table: NodeTable | None) -> EdgeList:
