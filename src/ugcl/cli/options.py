@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILES = {
-    "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, .npy, "
-    ".npz; also a folder, or a glob in quotes; columns are found by common names, or named by the "
-    "options that --help-all shows",
+    "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, "
+    ".gexf, .net, .npy, .npz; also a folder, or a glob in quotes; columns are found by common "
+    "names, or named by the options that --help-all shows",
     "features": "the nodes' features: .csv, .tsv, .parquet, .jsonl, .npy, .npz, or .json of id -> "
     "list of feature indices; by default structural features are computed from the edges",
     "labels": "the nodes' labels, and perhaps a split: .csv, .tsv, .parquet, .jsonl, .npy",

@@ -29,7 +29,7 @@ DTYPES = ("float32", "float16")
 
 
 def convert_graph(
-    graph: str | Path | GraphFiles,
+    graph: Any,
     out: str | Path,
     *,
     memory: str | int = budget.DEFAULT_MEMORY,
@@ -63,8 +63,9 @@ def convert_graph(
     path = Path(out)
     check_new_folder(path)
     report = progress or (lambda stage, done, total: None)
-    files = graph if isinstance(graph, GraphFiles) else GraphFiles(edges=str(graph))
-    if not _streams(files):
+    given = isinstance(graph, str | Path)
+    files = GraphFiles(edges=str(graph)) if given else graph
+    if not isinstance(files, GraphFiles) or not _streams(files):
         report("reading the graph", 0, None)
         loaded = load_graph(graph, data_root)
         report("writing the graph", 0, None)

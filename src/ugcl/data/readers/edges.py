@@ -1,4 +1,4 @@
-"""Readers of edges: tables, arrays, SciPy matrices, GraphML, GML, NetworkX and PyG graphs."""
+"""Readers of edges: tables, arrays, matrices, GraphML, GML, GEXF, Pajek, NetworkX, igraph, PyG."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from ugcl.data.readers.ids import (
 )
 from ugcl.data.readers.limits import check_compressed
 from ugcl.data.readers.nodes import NodeTable, quoted
+from ugcl.data.readers.pajek import read_pajek
 from ugcl.data.readers.paths import is_several
 from ugcl.data.readers.tables import (
     Table,
@@ -37,13 +38,21 @@ from ugcl.data.readers.tables import (
     open_table,
     reading,
 )
-from ugcl.graph.convert import is_networkx, is_pyg, networkx_edges, pyg_graph_args
+from ugcl.graph.convert import (
+    igraph_edges,
+    is_igraph,
+    is_networkx,
+    is_pyg,
+    networkx_edges,
+    pyg_graph_args,
+)
 from ugcl.graph.edges import EdgeList, edge_table
 
 SAMPLE = 10_000
 """Number of edges that are tested first for ids shared by sources and targets."""
 
-NETWORK_FORMATS = (".graphml", ".gml")
+NETWORK_FORMATS = (".graphml", ".gml", ".gexf")
+PAJEK = ".net"
 
 
 @dataclass(frozen=True)
@@ -82,10 +91,14 @@ def _read(source: Any, columns: Columns) -> EdgeTable:
         path = Path(source)
         if file_extension(path) in NETWORK_FORMATS:
             return _from_networkx(_read_network(path), columns, path.name)
+        if file_extension(path) == PAJEK:
+            return _from_pajek(path)
         if is_array_file(path):
             return _from_array(read_array(path).array, path.name)
     elif is_networkx(source):
         return _from_networkx(source, columns, "the NetworkX graph")
+    elif is_igraph(source):
+        return _from_igraph(source, columns)
     elif is_pyg(source):
         return _from_pyg(source)
     elif sp.issparse(source) or isinstance(source, np.ndarray | Sequence):
@@ -289,7 +302,7 @@ def _from_pyg(data: Any) -> EdgeTable:
 
 
 def _read_network(path: Path) -> Any:
-    """Read a GraphML or GML file, gzipped or not, as a NetworkX graph."""
+    """Read a GraphML, GML or GEXF file, gzipped or not, as a NetworkX graph."""
     check_file(path)
     nx = required("networkx", f"reading {path.name}", "interop")
     with reading(path.name, nx.NetworkXException):
@@ -297,15 +310,46 @@ def _read_network(path: Path) -> Any:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             if file_extension(path) == ".gml":
                 return nx.read_gml(stream)
+            if file_extension(path) == ".gexf":
+                return nx.read_gexf(stream)
             return nx.read_graphml(stream)
 
 
+def _from_pajek(path: Path) -> EdgeTable:
+    check_file(path)
+    with reading(path.name):
+        found = read_pajek(path)
+    edges = EdgeList(*found.ends.T, found.weights, directed=found.directed)
+    note = f"{path.name}: {len(found.ends):,} {'arcs' if found.directed else 'edges'}"
+    note += "" if found.weights is None else ", with weights"
+    ids = pa.array(found.ids.tolist())
+    return _from_edge_list(edges, as_ids(ids, path.name).combine_chunks(), notes=(note,))
+
+
+def _from_igraph(graph: Any, columns: Columns) -> EdgeTable:
+    attributes = {name: graph.vs[name] for name in graph.vs.attributes()}
+    keys = attributes.pop("name", None) or range(graph.vcount())
+    nodes = [
+        (key, {name: values[i] for name, values in attributes.items()})
+        for i, key in enumerate(keys)
+    ]
+    edges = igraph_edges(graph, columns.weight or "weight")
+    return _from_network(edges, nodes, columns, "the igraph graph")
+
+
 def _from_networkx(network: Any, columns: Columns, name: str) -> EdgeTable:
+    edges = networkx_edges(network, columns.weight or "weight")
+    return _from_network(edges, list(network.nodes(data=True)), columns, name)
+
+
+def _from_network(
+    edges: EdgeList, nodes: list[tuple[Any, Any]], columns: Columns, name: str
+) -> EdgeTable:
+    """Take edges, and nodes with their attributes."""
     weight = columns.weight or "weight"
-    edges = networkx_edges(network, weight)
     if columns.weight and edges.weights is None:
         raise UGCLError(f"no edge of {name} has the attribute '{weight}': check `weight`")
-    table = NodeTable.from_networkx(network, columns, name)
+    table = NodeTable.from_attributes(nodes, columns, name)
     assert table.ids is not None
     kind = "directed" if edges.directed else "undirected"
     note = f"{name}: {len(edges.sources):,} edges, {kind}"

@@ -68,9 +68,9 @@ def read_graph(
     changed.
 
     Args:
-        edges: a table with a row for each edge; a GraphML or GML file or a NetworkX graph; a
-            SciPy adjacency matrix or its `.npz`; an E x 2 array or its `.npy`; or a PyTorch
-            Geometric `Data`.
+        edges: a table with a row for each edge; a GraphML, GML, GEXF or Pajek file, or a NetworkX
+            or igraph graph; a SciPy adjacency matrix or its `.npz`; an E x 2 array or its `.npy`;
+            or a PyTorch Geometric `Data`.
         features: a table with a row for each node; an array or SciPy matrix, or its `.npy` or
             `.npz`; or a `.json` that maps ids to lists of feature indices. By default numeric node
             attributes of GraphML and NetworkX, `x` of PyTorch Geometric, or else structural

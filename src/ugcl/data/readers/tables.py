@@ -273,7 +273,7 @@ def _open_file(path: Path, named: Collection[str], header: bool | None, *, edges
     check_file(path)
     kind = file_extension(path)
     if kind not in EXTENSIONS:
-        others = ", .graphml, .gml, .npy or .npz" if edges else ", .npy, .npz or .json"
+        others = ", .graphml, .gml, .gexf, .net, .npy or .npz" if edges else ", .npy, .npz or .json"
         raise UGCLError(
             f"{path.name} has no known extension: give a file that ends in {', '.join(EXTENSIONS)} "
             f"(with or without .gz){others}"
