@@ -56,7 +56,7 @@ def load_graph(
             with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
                 return Graph.load(path)
         return _from_raw_files(dataset, default_data_root(data_root))
-    path = Path(name_or_path)
+    path = Path(str(name_or_path))
     if is_graph_folder(path):
         return Graph.open(path)
     if is_several(name_or_path):

@@ -74,7 +74,7 @@ class Clusters:
     @property
     def sizes(self) -> list[int]:
         """Number of nodes of each cluster."""
-        return np.bincount(self.members[self.members >= 0]).tolist()
+        return [int(size) for size in np.bincount(self.members[self.members >= 0])]
 
     def to_json(self) -> dict[str, Any]:
         """Return the result without the members, as plain data."""
@@ -125,9 +125,9 @@ def find_clusters(
     else:
         if k == "auto":
             tried = _silhouettes(rows, seed, progress or (lambda done, total: None))
-            k = max(tried, key=lambda each: tried[each]) if tried else 1
-            logger.info("k %d has the largest silhouette of %s", k, list(tried))
-        members = _kmeans(rows, k, STARTS, seed)
+            best = max(tried, key=lambda each: tried[each]) if tried else 1
+            logger.info("k %d has the largest silhouette of %s", best, list(tried))
+        members = _kmeans(rows, best if k == "auto" else k, STARTS, seed)
     members = _by_size(members)
     return Clusters(algorithm, members, _silhouette(rows, members, seed), tried)
 

@@ -319,7 +319,8 @@ def _from_pajek(path: Path) -> EdgeTable:
     check_file(path)
     with reading(path.name):
         found = read_pajek(path)
-    edges = EdgeList(*found.ends.T, found.weights, directed=found.directed)
+    sources, targets = found.ends.T
+    edges = EdgeList(sources, targets, found.weights, directed=found.directed)
     note = f"{path.name}: {len(found.ends):,} {'arcs' if found.directed else 'edges'}"
     note += "" if found.weights is None else ", with weights"
     ids = pa.array(found.ids.tolist())

@@ -149,6 +149,7 @@ def with_other_nodes(table: NodeTable, ids: pa.ChunkedArray, others: pa.Array) -
         ids: its ids, of the type of the others.
         others: ids of nodes that it does not have.
     """
+    assert table.features is not None
     note = f"{len(others):,} node(s) of the edges are not in {table.name}: their features are zeros"
     zeros = sp.csr_array((len(others), table.features.shape[1]), dtype=np.float32)
     return NodeTable(
