@@ -183,7 +183,7 @@ def test_items_of_a_list_may_be_quoted() -> None:
 
 def test_help_names_all_formats_and_presets(capsys: pytest.CaptureFixture[str]) -> None:
     assert ugcl("embed", "--help") == 0
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     assert all(f"{ending} " in shown or f"{ending}," in shown for ending in WRITERS)
     assert ugcl("bench", "step", "--help") == 0
     assert f"<{'|'.join(METHODS['ugcl'].presets)}>" in capsys.readouterr().out

@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.progress import steps
 from ugcl._utils.random import seed_of
 from ugcl.data import GraphFiles
 from ugcl.engine import fit
@@ -173,7 +174,7 @@ def cluster_score(
     num_classes = np.unique(labels[labelled]).size
     rows = unit_rows(embeddings)
     results = []
-    for start in range(starts):
+    for start in steps("clustering", range(starts), starts):
         kmeans = KMeans(num_classes, n_init=1, random_state=seed_of("k-means", seed + start))
         with warnings.catch_warnings():  # fewer distinct rows than classes give fewer clusters
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -23,6 +22,7 @@ from ugcl._utils.columns import to_column
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic
+from ugcl._utils.progress import steps
 from ugcl._utils.random import numpy_generator, seed_of
 from ugcl.typing import Embeddings
 
@@ -50,8 +50,6 @@ NOISE = -1
 """The cluster of nodes that HDBSCAN leaves out."""
 
 ENDINGS = (".parquet", ".csv")
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,6 @@ def find_clusters(
     min_size: int = 10,
     resolution: float = 1.0,
     seed: int = 0,
-    progress: Progress | None = None,
 ) -> Clusters:
     """Cluster the rows of embeddings, scaled to norm 1, so that the cosine counts.
 
@@ -108,7 +105,6 @@ def find_clusters(
         min_size: of a cluster, for HDBSCAN.
         resolution: of Leiden; more gives more clusters.
         seed: of random starts and samples.
-        progress: called with the number of steps that are done, and of all.
     """
     count = embeddings.shape[0]
     if algorithm not in ALGORITHMS:
@@ -124,7 +120,7 @@ def find_clusters(
         members = _leiden(rows, resolution, seed)
     else:
         if k == "auto":
-            tried = _silhouettes(rows, seed, progress or (lambda done, total: None))
+            tried = _silhouettes(rows, seed)
             best = max(tried, key=lambda each: tried[each]) if tried else 1
             logger.info("k %d has the largest silhouette of %s", best, list(tried))
         members = _kmeans(rows, best if k == "auto" else k, STARTS, seed)
@@ -148,16 +144,14 @@ def _kmeans(rows: Embeddings, k: int, starts: int, seed: int) -> npt.NDArray[np.
         return np.asarray(kmeans.fit(rows).labels_, dtype=np.int64)
 
 
-def _silhouettes(rows: Embeddings, seed: int, progress: Progress) -> dict[int, float]:
+def _silhouettes(rows: Embeddings, seed: int) -> dict[int, float]:
     """Return the silhouette of each number of clusters that is tried."""
     tried = [k for k in TRIED if k * k <= max(rows.shape[0], 9) and k < rows.shape[0]]
     found = {}
-    for i, k in enumerate(tried):
-        progress(i, len(tried))
+    for k in steps("choosing the number of clusters", tried, len(tried)):
         value = _silhouette(rows, _kmeans(rows, k, 1, seed), seed)
         if value is not None:
             found[k] = value
-    progress(len(tried), len(tried))
     return found
 
 
