@@ -137,6 +137,8 @@ def _tables(work: Path) -> list[Target]:
         "edges.jsonl": "\n".join(lines).encode(),
         "edges.graphml": xml.encode(),
         "edges.gml": f"graph [\n{nodes}{links}]\n".encode(),
+        "edges-aligned.txt": "".join(f"  n{a}   n{b}\n" for a, b in EDGES).encode(),
+        "edges-utf16.csv": ("source,target\n" + PAIRS).encode("utf-16"),
         "edges.gexf": gexf.encode(),
         "edges.net": pajek.encode(),
         "edges.npy": _npy(EDGES),
@@ -150,6 +152,10 @@ def _tables(work: Path) -> list[Target]:
         "features.jsonl": "\n".join(
             json.dumps({"id": name, "v": x})
             for name, x in zip(names, FEATURES.tolist(), strict=True)
+        ).encode(),
+        "features-long.csv": (
+            "node_id,feature_id,value\n"
+            + "".join(f"{n},{i % 5},2.5\n" for i, n in enumerate(names))
         ).encode(),
         "features.json": json.dumps({name: [i, 7] for i, name in enumerate(names)}).encode(),
         "features.npz": _npz(x=FEATURES, ids=np.array(names)),
