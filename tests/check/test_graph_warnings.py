@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from conftest import make_graph
 from ugcl import Graph, load_graph, read_graph
-from ugcl.check.graph_warnings import graph_warnings
+from ugcl.check.graph_warnings import graph_warnings, too_many_classes
 from ugcl.data import sbm_graph
 
 
@@ -86,3 +86,13 @@ def test_warnings_about_labels() -> None:
     assert any(
         "less often (0%) than random nodes (50%)" in warning for warning in warnings_of(opposite)
     )
+
+
+def test_labels_that_are_ids_are_warned_about() -> None:
+    edges = [(i, i + 1) for i in range(39)]
+    assert too_many_classes(read_graph(edges, labels={i: i for i in range(40)})) == (
+        "there are 40 classes for 40 nodes: is the column of labels an id? Name another with "
+        "`label`"
+    )
+    assert too_many_classes(read_graph(edges, labels={i: i % 4 for i in range(40)})) is None
+    assert too_many_classes(read_graph(edges)) is None

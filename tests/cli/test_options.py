@@ -71,11 +71,11 @@ def test_neighbors_print_what_was_promised(
     capsys.readouterr()
     assert ugcl("neighbors R 'n 3' -k 4 --json") == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found) == ["id", "neighbors"]
+    assert list(found) == ["id", "label", "neighbors"]
     assert found["id"] == "n 3"
     assert len(found["neighbors"]) == 4
     for each in found["neighbors"]:
-        assert list(each) == ["id", "similarity"]
+        assert list(each) == ["id", "similarity", "label"]
         assert each["id"] != "n 3"
         assert -1 <= each["similarity"] <= 1
     assert ugcl("neighbors R 'n 3' -k 4") == 0

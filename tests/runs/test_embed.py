@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from commands import fails, ugcl
 from small_runs import files_run
 from ugcl import Graph, UGCLError
 from ugcl.data import GraphFiles, load_graph
@@ -83,5 +85,48 @@ def test_columns_of_a_graph_file_are_matched_by_name(files: GraphFiles, tmp_path
     later.save(tmp_path / "later.npz")
     graph = load_graph_for(run, str(tmp_path / "later.npz"))
     assert graph.feature_names == run.names("features")
-    assert "dropped 1 feature(s) that training did not have" in graph.notes
+    note = "ignored 1 feature(s) that training did not have (extra): 40 value(s) of 40 node(s)"
+    assert note in graph.notes
     np.testing.assert_array_equal(run.embed(graph), run.embeddings())
+
+
+@pytest.mark.parametrize("kind", ["json", "csv", "npz"])
+def test_features_that_training_did_not_have(
+    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = {"0": [0, 1], "1": [4], "2": [2, 3]}
+    later = {"0": [0, 6], "1": [4], "2": [5, 6]}
+    (tmp_path / "e.csv").write_text("source,target\n0,1\n1,2\n2,0\n")
+    paths = [_write_words(tmp_path / f"{i}", each, kind) for i, each in enumerate((words, later))]
+    files = GraphFiles(edges=str(tmp_path / "e.csv"), features=paths[0])
+    run = files_run(files, tmp_path / "run", params={"hidden": 4, "epochs": 1, "scope": 1})
+    new, out = replace(files, features=paths[1]), tmp_path / "out.npy"
+    command = ["embed", run.path, "--edges", files.edges, "--features", paths[1], "--out", out]
+    if kind == "npz":  # columns have no names
+        assert ugcl(*command) == 2
+        assert "has 7 features but" in capsys.readouterr().err
+        return
+    graph = load_graph_for(run, new)
+    note = "ignored 2 feature(s) that training did not have (5, 6): 3 value(s) of 2 node(s)"
+    assert note in graph.notes
+    assert graph.num_features == 5
+    assert ugcl(*command) == 0
+    assert note in capsys.readouterr().err
+    np.testing.assert_array_equal(np.load(out), run.embed(graph))
+    assert fails(capsys, *command, "--unknown-features", "error") == (
+        "ugcl: 2 feature(s) were not there in training (5, 6), with 3 value(s) of 2 node(s): "
+        "remove them, or pass --unknown-features ignore"
+    )
+
+
+def _write_words(path: Path, words: dict[str, list[int]], kind: str) -> str:
+    file = path.with_suffix(f".{kind}")
+    pairs = [(int(node), word) for node, many in words.items() for word in many]
+    if kind == "json":
+        file.write_text(json.dumps(words))
+    elif kind == "csv":
+        pd.DataFrame(pairs, columns=["node_id", "word_id"]).to_csv(file, index=False)
+    else:
+        matrix = sp.coo_array((np.ones(len(pairs)), tuple(zip(*pairs, strict=True))))
+        sp.save_npz(file, matrix.tocsr())
+    return str(file)

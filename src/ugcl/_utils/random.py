@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Purpose = Literal[
     "agreement",  # two halves of the features, a criterion of n
     "bench",
+    "clusters",  # nodes of a silhouette
     "collapse",  # nodes and edges of the diagnosis
     "decay",  # H whose distance to the component subspace is measured
     "denoising",  # signs of Hutchinson's estimate, a criterion of n

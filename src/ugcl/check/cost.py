@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from ugcl._utils.progress import steps
 from ugcl._utils.rows import take_rows
 from ugcl.check import multiscope
 from ugcl.engine import Trainer, keep_memory
@@ -94,7 +95,9 @@ def _step_seconds(graph: Graph, method: str, settings: TrainingSettings) -> floa
     seconds: list[float] = []
     with keep_memory():
         trainer.setup()
-        while len(seconds) <= STEPS and sum(seconds) <= MAX_SECONDS:
+        for _ in steps("timing training steps", range(STEPS + 1), STEPS + 1):
+            if sum(seconds) > MAX_SECONDS:
+                break
             start = time.perf_counter()
             trainer.step()
             seconds.append(time.perf_counter() - start)

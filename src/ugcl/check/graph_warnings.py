@@ -128,8 +128,8 @@ def _label_warnings(graph: Graph) -> Iterator[str]:
     if graph.num_classes == 1:
         yield f"all labels are '{names[0]}': classification needs at least two classes"
         return
-    if graph.num_classes > graph.num_nodes / 4 and graph.num_classes > 10:
-        yield f"there are {graph.num_classes:,} classes for {graph.num_nodes:,} nodes: is it an id?"
+    if warning := too_many_classes(graph):
+        yield warning
         return
     if num_small := int((counts < MIN_CLASS_SIZE).sum()):
         yield (
@@ -143,6 +143,17 @@ def _label_warnings(graph: Graph) -> Iterator[str]:
             f"neighbours have the same label less often ({homophily:.0%}) than random nodes "
             f"({chance:.0%}), so contexts mislead: try scope 0, and compare with the raw features"
         )
+
+
+def too_many_classes(graph: Graph) -> str | None:
+    """Return the warning that the labels look like ids, because nearly each node has its own."""
+    labelled = 0 if graph.labels is None else int((graph.labels >= 0).sum())
+    if graph.num_classes <= max(labelled / 4, 10):
+        return None
+    return (
+        f"there are {graph.num_classes:,} classes for {labelled:,} nodes: is the column of labels "
+        "an id? Name another with `label`"
+    )
 
 
 def _column_extremes(

@@ -26,6 +26,7 @@ COMMANDS = {
     "train": "ugcl.cli.train:train",
     "embed": "ugcl.cli.embed:embed",
     "neighbors": "ugcl.cli.neighbors:neighbors",
+    "cluster": "ugcl.cli.cluster:cluster",
     "report": "ugcl.cli.report:report",
     "evaluate": "ugcl.cli.evaluate:evaluate",
     "scope": "ugcl.cli.scope:scope",

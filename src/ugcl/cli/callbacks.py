@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 from rich.console import Console
@@ -15,7 +14,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as RichProgress
 
-from ugcl.cli.output import say
+from ugcl.cli.output import on_terminal, say
 from ugcl.engine import Callback, TrainingState
 
 REFRESH = 0.1
@@ -44,7 +43,7 @@ class Progress(Callback):
         if state.epoch:
             say(f"{self.title}: resuming after epoch {state.epoch}")
         self.started = self.printed = time.monotonic()
-        if sys.stderr.isatty():
+        if on_terminal():
             self.bar = RichProgress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(),
@@ -64,7 +63,9 @@ class Progress(Callback):
         now = time.monotonic()
         ends = state.epoch in (self.first_epoch + 1, state.epochs)
         if self.bar is not None:
-            self.bar.update(self.task, completed=state.epoch, loss=f"loss {state.loss:.4f}")
+            speed = (state.epoch - self.first_epoch) / max(now - self.started, 1e-9)
+            loss = f"loss {state.loss:.4f}, {speed:.1f} epochs/s"
+            self.bar.update(self.task, completed=state.epoch, loss=loss)
             if ends or now - self.printed >= REFRESH:
                 self.printed = now
                 self.bar.refresh()
@@ -100,7 +101,7 @@ class Stages:
 
     def __enter__(self) -> Stages:
         """Start the bar, on a terminal."""
-        if sys.stderr.isatty():
+        if on_terminal():
             self.bar = RichProgress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(),

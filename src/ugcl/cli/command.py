@@ -7,14 +7,17 @@ import csv
 import difflib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 import rich_click as click
 from click import Group as PlainGroup
 
+from ugcl._utils.progress import reporting_to
 from ugcl._utils.suggest import unknown
-from ugcl.cli.output import print_json
+from ugcl.cli.output import print_json, quiet
+from ugcl.cli.progress import Loops
 from ugcl.methods import params
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -190,15 +193,16 @@ class Group(click.RichGroup):
 def command(
     name: str, *, examples: Iterable[str], group: Group | None = None, cls: type = Command
 ) -> Callable[[Callable[..., Result | int]], Command]:
-    """Make a function a command with the option --json; its docstring is the help.
+    """Make a function a command with the options --json and --quiet; its docstring is the help.
 
     The function returns a `Result`, or an exit code where there is none.
     """
 
     def decorate(function: Callable[..., Result | int]) -> Command:
         @functools.wraps(function)
-        def run(as_json: bool, **arguments: Any) -> int:
-            result = function(**arguments)
+        def run(as_json: bool, silent: bool, **arguments: Any) -> int:
+            with quiet() if silent else nullcontext(), Loops() as loops, reporting_to(loops):
+                result = function(**arguments)
             if isinstance(result, int):
                 return result
             if as_json:
@@ -209,6 +213,8 @@ def command(
 
         decorated: Command = click.command(name, cls=cls, examples=examples)(run)
         decorated.params.append(Option(["--json", "as_json"], is_flag=True, help="print JSON"))
+        silent = "print the result, warnings and errors only"
+        decorated.params.append(Option(["-q", "--quiet", "silent"], is_flag=True, help=silent))
         if any(getattr(param, "advanced", False) for param in decorated.params):
             decorated.params.append(_help_all())
         if group is not None:

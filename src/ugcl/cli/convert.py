@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import atexit
 import gc
-import sys
 import time
 from types import TracebackType
 from typing import Self
 
 import rich_click as click
 from rich.console import Console
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
 from ugcl import data
 from ugcl.cli.command import Result, command, integer, option
 from ugcl.cli.options import GraphArgument, data_root, graph_options
-from ugcl.cli.output import resumable, say
+from ugcl.cli.output import on_terminal, resumable, say
 
 EXAMPLES = (
     "ugcl convert --edges 'days/*.parquet' --features nodes.parquet --memory 4GB --out graph",
@@ -92,6 +91,10 @@ def convert(
     return Result(value, show)
 
 
+def _rate(done: int, seconds: float) -> str:
+    return f"{done:,} ({done / max(seconds, 1e-9):,.0f}/s)" if done else ""
+
+
 class _Stages:
     """Shows the stages of a conversion on standard error: bars on a terminal, lines elsewhere."""
 
@@ -102,12 +105,13 @@ class _Stages:
         self.started = self.printed = 0.0
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
+        if on_terminal():
             self.bar = RichProgress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TextColumn("{task.fields[rows]}"),
                 TimeElapsedColumn(),
+                TimeRemainingColumn(),
                 console=Console(stderr=True),
             )
             self.bar.start()
@@ -125,7 +129,7 @@ class _Stages:
                 self.task = self.bar.add_task(stage, total=total, rows="")
         if self.bar is not None and self.task is not None:
             self.bar.update(
-                self.task, completed=done, total=total, rows=f"{done:,}" if done else ""
+                self.task, completed=done, total=total, rows=_rate(done, now - self.started)
             )
         elif done and now - self.printed >= INTERVAL:
             self.printed = now

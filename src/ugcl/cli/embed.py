@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
-import click
+import rich_click as click
 
 from ugcl import runs
 from ugcl._utils.errors import UGCLError
@@ -53,6 +53,12 @@ FORMATS = (
     default="float32",
     help="type of the numbers; float16 for .npy, .parquet and .safetensors (default: float32)",
 )
+@option(
+    "--unknown-features",
+    type=click.Choice(("ignore", "error")),
+    default="ignore",
+    help="what to do about features that training did not have (default: ignore, and say how many)",
+)
 @data_root
 @device
 @threads
@@ -63,6 +69,7 @@ def embed(
     out: str,
     memory: str | None,
     dtype: FloatName,
+    unknown_features: Any,
     data_root: str | None,
     device: str | None,
     threads: int | None,
@@ -89,7 +96,7 @@ def embed(
         (rows, columns), sparse = embeddings.shape, bool(sp.issparse(embeddings))
     else:
         use_threads(threads or trained.config.threads)
-        loaded = runs.load_graph_for(trained, source, data_root)
+        loaded = runs.load_graph_for(trained, source, data_root, unknown_features=unknown_features)
         for note in loaded.notes:
             say(f"  {note}")
         with resumable("the same command continues"):

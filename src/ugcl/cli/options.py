@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILES = {
-    "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, .npy, "
-    ".npz; also a folder, or a glob in quotes; columns are found by common names, or named by the "
-    "options that --help-all shows",
+    "edges": "the edges: .csv, .tsv, .txt, .parquet, .jsonl (also .gz), .graphml, .gml, "
+    ".gexf, .net, .npy, .npz; also a folder, or a glob in quotes; columns are found by common "
+    "names, or named by the options that --help-all shows",
     "features": "the nodes' features: .csv, .tsv, .parquet, .jsonl, .npy, .npz, or .json of id -> "
     "list of feature indices; by default structural features are computed from the edges",
     "labels": "the nodes' labels, and perhaps a split: .csv, .tsv, .parquet, .jsonl, .npy",
@@ -39,8 +39,12 @@ COLUMNS = {
     "weight": "the edges' column of weights",
     "id": "the column of ids, in features and labels",
     "label": "the column of labels, in features or labels",
+    "feature": "the column of features, in features with a row for each node and feature",
     "split": "the column that says train, val or test, in features or labels",
 }
+
+KEPT = ("source", "target", "weight", "id", "feature")
+"""Columns of a run that are used where the user names none."""
 
 PANEL = "A graph of your own"
 
@@ -78,7 +82,7 @@ class GraphArgument:
                 raise UGCLError(f"{first} needs edges: name them with --edges FILE")
             return None
         if stored is not None and edges.lower() not in data.DATASETS and not edges.endswith(".npz"):
-            kept = {name: getattr(stored, name) for name in ("source", "target", "weight", "id")}
+            kept = {name: getattr(stored, name) for name in KEPT}
             values = {**kept, "directed": stored.directed, **values}
         elif not values.keys() - {"edges"} and self.name is not None:
             return edges
@@ -107,9 +111,13 @@ def graph_file_options(function: F) -> F:
     @functools.wraps(function)
     def wrapped(**arguments: Any) -> Any:
         name = arguments.pop("graph", None)
-        values = {key: arguments.pop(key) for key in (*FILES, "ignore", "directed")}
+        values = {key: arguments.pop(key) for key in (*FILES, "ignore", "directed", "header")}
         values |= {key: arguments.pop(f"column_{key}") for key in COLUMNS}
-        given = {key: value for key, value in values.items() if value not in (None, False)}
+        given = {
+            key: value
+            for key, value in values.items()
+            if value is not None and (value is not False or key == "header")
+        }
         return function(graph=GraphArgument(name, given), **arguments)
 
     options = [
@@ -143,6 +151,13 @@ def graph_file_options(function: F) -> F:
             panel=PANEL,
             help="treat (u, v) and (v, u) as distinct edges and sum their weights",
         ),
+        option(
+            "--header/--no-header",
+            default=None,
+            advanced=True,
+            panel=PANEL,
+            help="whether the first line of the edges is a header (default: guessed)",
+        ),
     ]
     for add in reversed(options):
         wrapped = add(wrapped)
@@ -159,7 +174,8 @@ def as_options(graph: str | GraphFiles) -> list[str]:
             words += [_option(name), value]
     if graph.ignore:
         words += ["--ignore", _joined(graph.ignore)]
-    return [*words, *(["--directed"] if graph.directed else [])]
+    words += ["--directed"] if graph.directed else []
+    return [*words, *([] if graph.header is None else [("--no-header", "--header")[graph.header]])]
 
 
 def _joined(items: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ugcl._utils.signals import Interrupted
@@ -20,9 +21,36 @@ PIPE_WIDTH = 10_000
 """Columns of tables where standard output is not a terminal: no cell is wrapped."""
 
 
-def say(text: str) -> None:
-    """Print a message that is not the result to standard error."""
-    print(text, file=sys.stderr, flush=True)
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Print nothing but results, warnings and errors inside this context."""
+    logger = logging.getLogger("ugcl")
+    token, level = _quiet.set(True), logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        _quiet.reset(token)
+
+
+def on_terminal() -> bool:
+    """Return whether progress is shown by bars: standard error is a terminal, without --quiet."""
+    return sys.stderr.isatty() and not _quiet.get()
+
+
+def say(text: str, *, always: bool = False) -> None:
+    """Print a message that is not the result to standard error.
+
+    Args:
+        text: the message.
+        always: print it with --quiet, too.
+    """
+    if always or not _quiet.get():
+        print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -80,7 +108,12 @@ def option_name(name: str) -> str:
 
 
 def with_options(message: str) -> str:
-    """Replace the parameters in an error message of the library by options: `lr` by --lr."""
+    """Replace the parameters in an error message of the library by options.
+
+    `lr` becomes --lr, `header=False` --no-header.
+    """
+    message = re.sub(r"`([a-z]\w*)=False`", r"`no_\1`", message)
+    message = re.sub(r"`([a-z]\w*)=True`", r"`\1`", message)
     return re.sub(r"`([a-z]\w*)`", lambda match: option_name(match[1]), message)
 
 
@@ -89,7 +122,7 @@ class MessageHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the bare message."""
-        say(with_options(record.getMessage()))
+        say(with_options(record.getMessage()), always=record.levelno >= logging.WARNING)
 
 
 class Clock:

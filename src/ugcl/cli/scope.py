@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -13,7 +12,7 @@ from ugcl import data, study
 from ugcl import report as reports
 from ugcl.cli.command import Result, command, integer, option
 from ugcl.cli.options import GraphArgument, data_root, graph_options, threads, use_threads
-from ugcl.cli.output import print_table
+from ugcl.cli.output import on_terminal, print_table
 from ugcl.typing import Degree
 
 if TYPE_CHECKING:
@@ -67,9 +66,7 @@ def scope(
     source = graph.require("ugcl scope citeseer")
     use_threads(threads)
     loaded = data.load_graph(source, data_root)
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
+    with Progress(console=Console(stderr=True), transient=True, disable=not on_terminal()) as bar:
         task = bar.add_task("nodes", total=None)
         result = survey(
             loaded,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from ugcl import study as studies
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import CommaSeparated, Group, Result, command, integer, number, option
 from ugcl.cli.options import GraphArgument, data_root, device, graph_file_options
-from ugcl.cli.output import print_table, resumable, say
+from ugcl.cli.output import on_terminal, print_table, resumable, say
 from ugcl.study.names import BACKENDS, STUDIES, Backend
 
 if TYPE_CHECKING:
@@ -203,7 +202,7 @@ class _Lines:
     def __call__(self, progress: Progress) -> None:
         if not progress.total:
             return
-        if sys.stderr.isatty():
+        if on_terminal():
             self._update(progress)
         elif progress.name:
             say(f"{progress.done}/{progress.total} {progress.name}{_left(progress)}")

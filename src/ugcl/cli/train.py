@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ugcl import check as checks
 from ugcl import methods, runs
 from ugcl._utils.errors import UGCLError
 from ugcl.cli.command import Result, command, integer, number, option
@@ -18,7 +19,7 @@ from ugcl.cli.options import (
     split_options,
     threads,
 )
-from ugcl.cli.output import Clock, resumable, say
+from ugcl.cli.output import Clock, option_name, resumable, say, with_options
 from ugcl.cli.settings import MethodCommand, given
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Resul
             _print_training(run, metrics)
         _print_next(run, prepared.graph)
 
-    return Result({"run": str(run.path), **metrics}, show)
+    following = [line for line, _ in _next(run, prepared.graph)]
+    return Result({"run": str(run.path), **metrics, "next": following}, show)
 
 
 def _prepare(
@@ -152,6 +154,8 @@ def _announce(config: RunConfig, graph: Graph) -> None:
     say(f"{graph.name or config.graph}: {graph.summary}")
     for note in graph.notes:
         say(f"  {note}")
+    if warning := checks.too_many_classes(graph):
+        say(f"warning: {with_options(warning)}", always=True)
     shown = ", ".join(f"{name} {value}" for name, value in config.settings.values().items())
     say(f"{config.method}, preset '{config.preset}', seed {config.seed}: {shown}")
     if config.split:
@@ -193,12 +197,34 @@ def _print_training(run: Run, metrics: dict[str, Any]) -> None:
 
 def _print_next(run: Run, graph: Graph) -> None:
     print(f"embeddings: {run.embeddings_file}")
+    for line, about in _next(run, graph):
+        print(f"next: {line}" + (f"  ({about})" if about else ""))
+
+
+def _next(run: Run, graph: Graph) -> list[tuple[str, str]]:
+    """Return the commands that make sense after training, and what they are for."""
+    path, config = str(run.path), run.config
+    found: list[tuple[list[str], str]] = []
     if graph.num_classes:
-        print(f"next: ugcl evaluate {run.path}")
+        found.append((["evaluate", path], ""))
+    if config.hold_out_edges:
+        found.append((["evaluate", path, "--task", "links"], ""))
     if graph.ids is not None:
-        print(f"next: ugcl embed {run.path} --out embeddings.parquet  (with ids; or .csv, ...)")
-    if run.config.hold_out_edges:
-        print(f"next: ugcl evaluate {run.path} --task links")
+        about = "with ids; or .csv, ..."
+        found.append((["embed", path, "--out", "embeddings.parquet"], about))
+        first = str(graph.ids[0])
+        node = ["--", first] if first.startswith("-") else [first]
+        found.append((["neighbors", path, *node], "nearest to a node"))
+    if not graph.num_classes:
+        found.append((["cluster", path, "--out", "clusters.parquet"], "without labels"))
+    found.append((["report", path, "--out", "report.html"], "a page for the browser"))
+    if chosen := config.scope_choice:
+        again = ["train", "--config", str(run.path / "config.toml")]
+        for name in chosen["settings"]:
+            again += [option_name(name), str(chosen["n"])]
+        again += ["--seed", str(config.seed + 1), "--out", f"{path}-seed{config.seed + 1}"]
+        found.append((again, f"another seed with the chosen n = {chosen['n']}"))
+    return [(shlex.join(["ugcl", *words]), about) for words, about in found]
 
 
 def _warn_of_collapse(collapse: dict[str, Any], method: Method) -> None:
@@ -212,5 +238,6 @@ def _warn_of_collapse(collapse: dict[str, Any], method: Method) -> None:
     say(
         "warning: the embedding has collapsed (effective rank "
         f"{collapse['effective_rank']}, uniformity {collapse['uniformity']}): nodes can hardly "
-        f"be told apart{advice}"
+        f"be told apart{advice}",
+        always=True,
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def load_graph(
-    name_or_path: str | Path | GraphFiles,
+    name_or_path: Any,
     data_root: str | Path | None = None,
     *,
     expected: ExpectedFeatures | None = None,
@@ -34,13 +35,20 @@ def load_graph(
         name_or_path: a name that `ugcl datasets` lists; a file written by `Graph.save`; the folder
             of a graph, whose arrays are mapped into memory; a file of edges, or several as a folder
             or a glob, as `read_graph` accepts them; or `GraphFiles`, whose edges may be any of
-            these if only labels are added.
+            these if only labels are added. A graph of NetworkX, igraph or PyTorch Geometric, or
+            any other object that `read_graph` takes as edges, stands for a file.
         data_root: folder of raw data sets in the layouts of PyTorch Geometric and OGB; by default
             the environment variable UGCL_DATA, else the user's cache. Missing files are
             downloaded. A data set that is shipped with the package is read from a data root only if
             it is passed here.
         expected: features that a trained model expects.
     """
+    if isinstance(name_or_path, Graph):
+        return name_or_path
+    if not isinstance(name_or_path, str | Path | GraphFiles | Sequence):
+        from ugcl.data.readers.read import read_graph  # slow to import
+
+        return read_graph(name_or_path, expected=expected)
     if isinstance(name_or_path, GraphFiles):
         return _from_files(name_or_path, data_root, expected)
     if (dataset := DATASETS.get(str(name_or_path).lower())) is not None:
@@ -48,7 +56,7 @@ def load_graph(
             with resources.as_file(resources.files("ugcl.data") / f"{dataset.name}.npz") as path:
                 return Graph.load(path)
         return _from_raw_files(dataset, default_data_root(data_root))
-    path = Path(name_or_path)
+    path = Path(str(name_or_path))
     if is_graph_folder(path):
         return Graph.open(path)
     if is_several(name_or_path):

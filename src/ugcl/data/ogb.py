@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
-from ugcl.data.readers.limits import MAX_LINE, check_columns, check_compressed
+from ugcl.data.readers.limits import check_columns, check_compressed
+from ugcl.data.readers.streams import MAX_LINE
 from ugcl.graph import Graph
 from ugcl.graph.validation import UNLABELLED
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.progress import steps
 from ugcl.data import GraphFiles, split_of
 from ugcl.data.splits import Split, kind_name, pool_of, random_kind, selection_split
 from ugcl.evaluation.comparison import load_comparison
@@ -325,7 +326,8 @@ def _score_table(
     """Return for each split the scores of the feature controls and of all scorers, by name."""
     table = feature_control_scores(controls, selection, splits, protocol)
     for name, score in scorers.items():
-        for split, row in zip(splits, table, strict=True):
+        pairs = zip(splits, table, strict=True)
+        for split, row in steps(f"scoring {name}", pairs, len(splits)):
             row[name] = score(split)
     return table
 

@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.preprocessing import normalize
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.progress import steps
 from ugcl._utils.random import seed_of
 from ugcl.data import GraphFiles
 from ugcl.engine import fit
@@ -27,6 +26,7 @@ from ugcl.evaluation.controls import Candidate, FeatureControls
 from ugcl.methods import DEFAULT_PRESET, get_method
 from ugcl.methods.params import check_integer
 from ugcl.runs import Run
+from ugcl.runs.clusters import unit_rows
 from ugcl.typing import Embeddings, LabelArray
 
 logger = logging.getLogger(__name__)
@@ -172,9 +172,9 @@ def cluster_score(
     """
     labelled = labels >= 0
     num_classes = np.unique(labels[labelled]).size
-    rows = _with_int32_indices(normalize(embeddings))
+    rows = unit_rows(embeddings)
     results = []
-    for start in range(starts):
+    for start in steps("clustering", range(starts), starts):
         kmeans = KMeans(num_classes, n_init=1, random_state=seed_of("k-means", seed + start))
         with warnings.catch_warnings():  # fewer distinct rows than classes give fewer clusters
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -199,11 +199,3 @@ def cluster_agreement(clusters: npt.NDArray[Any], labels: LabelArray) -> dict[st
         "accuracy": matched / labels.size,
     }
     return {name: 100 * float(value) for name, value in measures.items()}
-
-
-def _with_int32_indices(rows: Embeddings) -> Embeddings:
-    """Return a sparse matrix with 32-bit indices, which k-means requires."""
-    if not sp.issparse(rows):
-        return rows
-    indices, starts = (part.astype(np.int32) for part in (rows.indices, rows.indptr))
-    return sp.csr_array((rows.data, indices, starts), shape=rows.shape)

@@ -27,6 +27,7 @@ from ugcl import __version__
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import write_json
 from ugcl._utils.formats import from_json
+from ugcl._utils.progress import steps
 from ugcl.data import splits as splits_module
 from ugcl.data.cache import user_cache
 from ugcl.data.splits import Split, resplits
@@ -75,7 +76,9 @@ def feature_control_scores(
                 _to_row(linear_probe(matrix, labels, split, protocol, dataset=graph.name))
                 for split in splits
             ]
-            for candidate, matrix in controls.candidates(wanted)
+            for candidate, matrix in steps(
+                "scoring the controls", controls.candidates(wanted), len(wanted)
+            )
         }
 
     rows = _cached(f"scores-{_digest(key, protocol, controls.max_columns, *splits)}", score)

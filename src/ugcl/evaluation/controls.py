@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.linalg import dense_rows, normalize_rows, ridge_path
+from ugcl._utils.progress import steps
 from ugcl.data.splits import Split
 from ugcl.evaluation.probe import row_scalings, validation_accuracy
 from ugcl.graph import Graph
@@ -216,7 +217,9 @@ class FeatureControls:
         labels = self.graph.labels
         assert labels is not None
         screened: dict[str, list[tuple[float, Candidate]]] = {}
-        for candidate, matrix in self.candidates():
+        for candidate, matrix in steps(
+            "screening the controls", self.candidates(), len(CANDIDATES)
+        ):
             score = fmean(ridge_validation(matrix, labels, split) for split in splits)
             screened.setdefault(candidate.control, []).append((-score, candidate))
         best = self._best(
@@ -237,7 +240,9 @@ class FeatureControls:
         labels = self.graph.labels
         assert labels is not None
         best: dict[str, tuple[float, Candidate]] = {}
-        for candidate, matrix in self.candidates(candidates):
+        for candidate, matrix in steps(
+            "choosing the controls", self.candidates(candidates), len(candidates)
+        ):
             score = fmean(validation_accuracy(matrix, labels, split) for split in splits)
             if candidate.control not in best or score > best[candidate.control][0]:
                 best[candidate.control] = score, candidate

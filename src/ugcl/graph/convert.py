@@ -24,6 +24,11 @@ def is_networkx(value: Any) -> bool:
     return all(hasattr(value, name) for name in ("is_directed", "nodes", "edges", "adj"))
 
 
+def is_igraph(value: Any) -> bool:
+    """Return whether a value is an igraph graph, without importing igraph."""
+    return all(hasattr(value, name) for name in ("get_edgelist", "is_directed", "vs", "es"))
+
+
 def is_pyg(value: Any) -> bool:
     """Return whether a value is a PyTorch Geometric `Data`, without importing it."""
     return hasattr(value, "edge_index")
@@ -80,8 +85,19 @@ def networkx_edges(network: Any, weight: str | None = "weight") -> EdgeList:
     """
     index = {node: i for i, node in enumerate(network.nodes)}
     edges = [(index[u], index[v]) for u, v in network.edges()]
-    sources, targets = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     values = [] if weight is None else [value for *_, value in network.edges(data=weight)]
+    return _edge_list(edges, values, weight, directed=network.is_directed())
+
+
+def igraph_edges(graph: Any, weight: str) -> EdgeList:
+    """Return the edges of an igraph graph; the arguments are those of `networkx_edges`."""
+    values = graph.es[weight] if weight in graph.es.attributes() else []
+    return _edge_list(graph.get_edgelist(), values, weight, directed=graph.is_directed())
+
+
+def _edge_list(edges: Any, values: list[Any], weight: str | None, *, directed: bool) -> EdgeList:
+    """Return edges with values of their attribute `weight`, None where they have none."""
+    sources, targets = np.array(edges, dtype=np.int64).reshape(-1, 2).T
     weights = None
     if any(value is not None for value in values):
         try:
@@ -91,7 +107,7 @@ def networkx_edges(network: Any, weight: str | None = "weight") -> EdgeList:
                 f"the edge attribute '{weight}' holds values that are not numbers: name another "
                 "with `weight`"
             ) from error
-    return EdgeList(sources, targets, weights, directed=network.is_directed())
+    return EdgeList(sources, targets, weights, directed=directed)
 
 
 def to_pyg(graph: Graph) -> Any:

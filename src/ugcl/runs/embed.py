@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, load_graph
@@ -20,17 +22,35 @@ from ugcl.typing import FloatName
 if TYPE_CHECKING:
     from ugcl._utils.workspace import Progress
 
+Unknown = Literal["ignore", "error"]
 
-def load_graph_for(run: Run, graph: str | GraphFiles, data_root: str | None = None) -> Graph:
+
+def load_graph_for(
+    run: Run,
+    graph: str | GraphFiles,
+    data_root: str | None = None,
+    *,
+    unknown_features: Unknown = "ignore",
+) -> Graph:
     """Load a graph to embed with a run; its features are put into the order of training.
 
     Args:
         run: the run.
         graph: a data set's name, a path, or files.
         data_root: the folder of raw data sets.
+        unknown_features: whether features that training did not have are ignored with a note, or
+            an error.
     """
-    expected = ExpectedFeatures(run.metrics()["features"], run.names("features"))
-    return _align_features(load_graph(graph, data_root, expected=expected), run)
+    names, width = run.names("features"), run.metrics()["features"]
+    loaded = load_graph(graph, data_root, expected=ExpectedFeatures(width, names))
+    indices = isinstance(graph, GraphFiles) and ".json" in Path(graph.features).suffixes
+    if names is None and loaded.feature_names is None and indices:
+        if loaded.num_features <= width:
+            return loaded
+        order: Any = slice(width)
+        others = np.arange(width, loaded.num_features)
+        return _without(loaded, order, others, [str(i) for i in others], None, unknown_features)
+    return _align_features(loaded, run, unknown_features)
 
 
 def embed_to_file(
@@ -90,7 +110,7 @@ def label_names(graph: Graph) -> npt.NDArray[np.str_] | None:
     return np.array([*names, ""])[graph.labels]
 
 
-def _align_features(graph: Graph, run: Run) -> Graph:
+def _align_features(graph: Graph, run: Run, unknown: Unknown) -> Graph:
     """Return the graph with the feature columns of training, matched by name."""
     expected, names = run.names("features"), graph.feature_names
     if expected is None or names is None or expected == names:
@@ -100,11 +120,49 @@ def _align_features(graph: Graph, run: Run) -> Graph:
             return graph  # embedding it raises the right error
         raise UGCLError(
             f"{len(missing):,} feature(s) that {run.path} was trained on are missing here "
-            f"({', '.join(missing[:3])}{', ...' * (len(missing) > 3)}): pass the same columns"
+            f"({_first(missing)}): pass the same columns"
         )
     position = {name: i for i, name in enumerate(names)}
-    features = graph.features[:, [position[name] for name in expected]]
+    order = [position[name] for name in expected]
+    trained = set(expected)
+    others = np.array([i for i, name in enumerate(names) if name not in trained], dtype=np.int64)
+    return _without(graph, order, others, [names[i] for i in others], expected, unknown)
+
+
+def _without(
+    graph: Graph,
+    order: Any,
+    others: Any,
+    names: Sequence[str],
+    expected: tuple[str, ...] | None,
+    unknown: Unknown,
+) -> Graph:
+    """Return the graph with the columns of training.
+
+    Args:
+        graph: the graph.
+        order: its columns that training had, in that order.
+        others: its other columns.
+        names: what these are called.
+        expected: names of the columns of training.
+        unknown: what to do about the others.
+    """
     notes = graph.notes
-    if len(names) > len(expected):
-        notes += (f"dropped {len(names) - len(expected):,} feature(s) that training did not have",)
+    if names:
+        columns = graph.features[:, others]
+        columns = columns.tocsr() if sp.issparse(columns) else columns
+        by_node = columns.count_nonzero(axis=1) if sp.issparse(columns) else (columns != 0).sum(1)
+        values = f"{int(by_node.sum()):,} value(s) of {int((by_node > 0).sum()):,} node(s)"
+        if unknown == "error":
+            raise UGCLError(
+                f"{len(names):,} feature(s) were not there in training ({_first(names)}), with "
+                f"{values}: remove them, or pass `unknown_features` ignore"
+            )
+        about = f"{len(names):,} feature(s) that training did not have ({_first(names)})"
+        notes += (f"ignored {about}: {values}",)
+    features = graph.features[:, order]
     return replace(graph, features=features, feature_names=expected, notes=notes)
+
+
+def _first(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:3])}{', ...' * (len(names) > 3)}"

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic
+from ugcl._utils.progress import steps
 from ugcl._utils.sizes import size
 from ugcl._utils.suggest import unknown
 from ugcl.typing import Embeddings
@@ -106,7 +107,8 @@ def _index(embeddings: npt.NDArray[np.float32], path: Path) -> Any:
     logger.info("building the index of %s nodes, once", f"{count:,}")
     index = library.Index(ndim=width, metric="cos", dtype="f16", expansion_add=EXPANSION)
     step = max(1, BLOCK // (4 * width))
-    for first in range(0, count, step):
+    starts = range(0, count, step)
+    for first in steps("building the index", starts, len(starts)):
         rows = _unit(embeddings[first : first + step])
         index.add(np.arange(first, first + len(rows)), rows)
     with atomic(path) as temporary:

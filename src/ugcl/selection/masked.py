@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.linalg import ridge_explained
+from ugcl._utils.progress import steps
 from ugcl._utils.random import numpy_generator
 from ugcl.selection.readouts import Matrix, Readouts
 from ugcl.selection.sampled import sampled_masked_features
@@ -109,7 +110,8 @@ def _score_until_fallen(
     """Score repetitions side by side until the score falls; return them after those of `before`."""
     scores = np.empty((0 if before is None else len(before), 0))
     each = (_score(readouts, sample_split(readouts, seed, repeat)) for repeat in repeats)
-    for n, at_n in enumerate(zip(*each, strict=True)):
+    every_n = zip(*each, strict=True)
+    for n, at_n in enumerate(steps("choosing n", every_n, readouts.max_n + 1)):
         known = () if before is None else before[:, n]
         scores = np.column_stack([*scores.T, [*known, *at_n]])
         if stop and (has_fallen(scores) or (before is not None and n == before.shape[1] - 1)):

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ugcl._utils.linalg import one_thread, randomized_svd, ridge_explained
+from ugcl._utils.progress import steps
 from ugcl._utils.random import numpy_generator
 from ugcl._utils.rows import take_rows
 from ugcl.selection.readouts import Matrix, Readouts, random_half
@@ -70,7 +71,8 @@ def sampled_masked_features(readouts: Readouts, seed: int = 0, *, stop: bool = T
         for repeat in range(NUM_REPEATS)
     ]
     scores = np.empty((NUM_REPEATS, 0))
-    for moments in islice(_moments(estimates, own, rng), readouts.max_n + 1):
+    every_n = islice(_moments(estimates, own, rng), readouts.max_n + 1)
+    for moments in steps("choosing n", every_n, readouts.max_n + 1):
         scores = np.column_stack([scores, [repeat.score(moments) for repeat in repeats]])
         if stop and has_fallen(scores):
             break

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from collections.abc import Callable
@@ -350,3 +351,26 @@ def test_exceptions_of_the_database_are_one_sentence(tmp_path: Path) -> None:
         for error, expected, message in errors:
             with pytest.raises(expected, match=message), db.errors():
                 raise error
+
+
+TEXTS = {
+    "aligned.txt": b"  source    target\n  ann       bob\nbob cem  \ncem ann\n",
+    "utf16.csv": "source,target\nann,bob\nbob,cem\n".encode("utf-16"),
+    "gzip.csv": gzip.compress(b"source,target\n1,2\n2,3\n"),
+    "page.csv": b"<!DOCTYPE html><html></html>",
+    "header.csv": b"a,b\nann,bob\nbob,cem\ncem,ann\n",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("header", [None, False])
+def test_text_by_other_means(tmp_path: Path, name: str, header: bool | None) -> None:
+    (tmp_path / name).write_bytes(TEXTS[name])
+    files = GraphFiles(edges=str(tmp_path / name), header=header)
+    expected = attempt(load_graph, files)
+    graph = attempt(convert_graph, files, tmp_path / "graph")
+    if isinstance(expected, UGCLError):
+        assert str(graph) == str(expected)
+    else:
+        assert isinstance(graph, Graph)
+        assert (graph.fingerprint, graph.notes) == (expected.fingerprint, expected.notes)

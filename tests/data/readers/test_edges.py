@@ -28,7 +28,7 @@ from friends import (
     small_network,
     write_json_lines,
 )
-from ugcl import UGCLError, load_graph
+from ugcl import UGCLError, convert_graph, load_graph
 from ugcl.data import read_graph
 
 EDGE_FILES: dict[str, Callable[[Path, pd.DataFrame], None]] = {
@@ -75,13 +75,14 @@ def test_first_column_may_be_the_weight(tmp_path: Path) -> None:
         assert entries(read_graph(tmp_path / "e.csv", **named)) == expected(weighted=True)
 
 
-@pytest.mark.parametrize("kind", ["graph", "graphml", "graphml.gz", "gml"])
+@pytest.mark.parametrize("kind", ["graph", "graphml", "graphml.gz", "gml", "gexf", "gexf.gz"])
 def test_networkx_graphml_and_gml(tmp_path: Path, kind: str) -> None:
     network = small_network()
     source: Any = network
     if kind != "graph":
         source = tmp_path / f"g.{kind}"
-        (nx.write_gml if kind == "gml" else nx.write_graphml)(network, source)
+        write = {"gml": nx.write_gml, "gexf": nx.write_gexf}.get(kind.removesuffix(".gz"))
+        (write or nx.write_graphml)(network, source)
     graph = read_graph(source, label="colour")
     assert graph.ids is not None
     assert graph.ids.tolist() == NODES
@@ -195,3 +196,87 @@ def test_invalid_pyg_data_is_an_error() -> None:
         edge_index=torch.tensor([[0, 1], [1, 0]]), edge_weight=torch.tensor([2.0, 2.0]), num_nodes=2
     )
     assert read_graph(weighted, directed=True).adjacency[0, 1] == 4
+
+
+PAJEK = """*Network friends
+% a comment
+*Vertices 4
+1 "ann b" 0.1 0.2 0.5
+2 bob ellipse
+3 "cy"
+4 dee
+*Arcs
+1 2 3.5
+*Edgeslist
+3 2 1
+"""
+
+
+def test_pajek_files(tmp_path: Path) -> None:
+    path = tmp_path / "g.net"
+    path.write_text(PAJEK)
+    graph = load_graph(path)
+    assert names(graph) == ["ann b", "bob", "cy", "dee"]
+    assert entries(graph)["ann b", "bob"] == 3.5
+    assert graph.num_edges == 3
+    assert graph.notes[0] == "g.net: 3 arcs, with weights"
+    network = nx.Graph(nx.karate_club_graph().edges)
+    nx.write_pajek(network, path)
+    graph = load_graph(path)
+    assert (graph.num_nodes, graph.num_edges, graph.weighted) == (34, 78, False)
+    path.write_text("*Vertices 3\n1\n*edges\n1 2\n2 3\n")
+    assert names(load_graph(path)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n", r"has no \*Vertices"),
+        ("*Vertices 2\n*Edges\n1 3\n", "from 1 to 2"),
+        ("*Vertices 2\n*Edges\n1\n", "line 3 of .*one vertex only"),
+        ("*Vertices 2\n*Matrix\n0 1\n1 0\n", r"\*Arcs or \*Edges"),
+        ("*Vertices 2\n*Edges\na b\n", "line 3"),
+    ],
+)
+def test_other_pajek_files_are_errors(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "g.net").write_text(text)
+    with pytest.raises(UGCLError, match=message):
+        read_graph(tmp_path / "g.net")
+
+
+class Sequence(dict[str, list[Any]]):
+    """Vertices or edges as igraph has them."""
+
+    def attributes(self) -> list[str]:
+        return list(self)
+
+
+class IGraph:
+    """The part of igraph's interface that is read."""
+
+    def __init__(self) -> None:
+        ends = [(NODES.index(a), NODES.index(b)) for a, b in FRAME.to_numpy().tolist()]
+        self.ends = ends
+        self.vs = Sequence(name=NODES, x=FEATURES[:, 0].tolist(), y=FEATURES[:, 1].tolist())
+        self.es = Sequence(weight=WEIGHTS)
+
+    def vcount(self) -> int:
+        return len(NODES)
+
+    def get_edgelist(self) -> list[tuple[int, int]]:
+        return self.ends
+
+    def is_directed(self) -> bool:
+        return False
+
+
+def test_graphs_of_other_libraries_stand_for_files(tmp_path: Path) -> None:
+    graph = load_graph(IGraph())
+    assert names(graph) == NODES
+    assert entries(graph) == expected(weighted=True)
+    np.testing.assert_array_equal(graph.features, FEATURES)
+    for source in (small_network(), IGraph(), graph.to_pyg(), graph):
+        loaded = load_graph(source)
+        assert loaded.num_edges == 4
+    converted = convert_graph(IGraph(), tmp_path / "graph")
+    assert converted.fingerprint == graph.fingerprint

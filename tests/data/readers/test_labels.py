@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from friends import FEATURES, FRAME, NODES, NUMBERED, TRIANGLE, names, small_network
-from ugcl import Graph, UGCLError
+from ugcl import Graph, UGCLError, convert_graph, load_graph
 from ugcl.data import GraphFiles, read_graph, with_labels
 
 
@@ -166,3 +166,27 @@ def test_a_header_of_text_columns_is_recognised_by_the_name_of_the_ids(tmp_path:
     assert graph.class_names == ("gold", "silver")
     assert graph.labels is not None
     assert graph.labels.tolist() == [0, 1, 0]
+
+
+def test_labels_of_nodes_that_are_not_in_the_graph_are_ignored(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text(
+        "id,label,split\nzoe,aqua,train\nann,red,train\ncy,blue,test\nyan,teal,val\n"
+    )
+    graph = read_graph(FRAME, labels=tmp_path / "l.csv")
+    assert labels_of(graph) == {"ann": "red", "cy": "blue"}
+    assert graph.class_names == ("blue", "red")
+    assert set(graph.splits) == {"train", "test"}
+    note = "l.csv: ignored 2 of 4 labels, of nodes that are not in the graph (zoe, yan)"
+    assert note in graph.notes
+    later = with_labels(
+        read_graph(FRAME), GraphFiles(edges="-", labels=str(tmp_path / "l.csv"), split="split")
+    )
+    assert labels_of(later) == labels_of(graph)
+    assert note in later.notes
+    FRAME.to_csv(tmp_path / "e.csv", index=False)
+    files = GraphFiles(edges=str(tmp_path / "e.csv"), labels=str(tmp_path / "l.csv"))
+    converted, expected = convert_graph(files, tmp_path / "graph"), load_graph(files)
+    assert labels_of(converted) == labels_of(graph)
+    assert converted.class_names == graph.class_names
+    assert converted.notes == expected.notes
+    np.testing.assert_array_equal(converted.splits["test"], graph.splits["test"])

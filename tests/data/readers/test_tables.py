@@ -45,7 +45,8 @@ def test_missing_files_and_unknown_extensions_are_errors(tmp_path: Path) -> None
     with pytest.raises(UGCLError, match="has no known extension"):
         read_graph(tmp_path / "e.dat")
     for name in ("e.parquet", "e.csv.gz", "e.npz", "e.npy", "e.graphml", "e.gml", "e.jsonl"):
-        (tmp_path / name).write_bytes(b"neither this nor that")
+        begin = b"\x1f\x8b" if name.endswith(".gz") else b""
+        (tmp_path / name).write_bytes(begin + b"neither this nor that")
         with pytest.raises(UGCLError, match=f"{name} cannot be read"):
             read_graph(tmp_path / name)
     with pytest.raises(UGCLError, match="there is no column in the edges called 'sorce'"):

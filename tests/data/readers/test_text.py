@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import os
 import subprocess
@@ -75,13 +76,30 @@ def test_columns_by_number_are_no_header(tmp_path: Path) -> None:
     assert entries(read_graph(tmp_path / "konect.txt", weight="2")) == entries(graph)
 
 
-def test_header_that_looks_like_an_edge_has_a_note(tmp_path: Path) -> None:
-    (tmp_path / "e.csv").write_text("person,friend\nann,bob\nbob,cem\ncem,ann\n")
-    graph = read_graph(tmp_path / "e.csv")
-    assert any("pass source person and target friend" in note for note in graph.notes)
-    (tmp_path / "e.csv").write_text("ann,bob\nbob,cem\ncem,ann\n")
-    graph = read_graph(tmp_path / "e.csv")
-    assert not any("if it is a header" in note for note in graph.notes)
+@pytest.mark.parametrize(
+    "lines",
+    ["ann,bob\nbob,cem\ncem,ann\n", "ann,chess\nbob,chess\ncem,golf\n"],
+    ids=["friends", "members"],
+)
+@pytest.mark.parametrize("files", [1, 2])
+def test_a_header_that_looks_like_an_edge_is_asked_about(
+    tmp_path: Path, lines: str, files: int
+) -> None:
+    for i in range(files):
+        (tmp_path / f"{i}.csv").write_text(f"a,b\n{lines}")
+    with pytest.raises(
+        UGCLError, match=r"\(a, b\) may be a header .* pass `header=True` .* `header="
+    ):
+        read_graph(tmp_path)
+    graph = read_graph(tmp_path, header=True)
+    assert graph.num_nodes == len(set(lines.replace("\n", ",").split(","))) - 1
+    assert any("from 'a' to 'b'" in note for note in graph.notes)
+    assert read_graph(tmp_path, header=False).num_nodes == graph.num_nodes + 2
+    assert read_graph(tmp_path, source="a", target="b").num_nodes == graph.num_nodes
+    assert read_graph(tmp_path, source="0", target="1").num_nodes == graph.num_nodes + 2
+    for i in range(files):
+        (tmp_path / f"{i}.csv").write_text("ann,bob\nbob,cem\ncem,ann\n")
+    assert read_graph(tmp_path).num_nodes == 3
 
 
 def test_other_encodings_and_objects_are_errors(tmp_path: Path) -> None:
@@ -91,6 +109,75 @@ def test_other_encodings_and_objects_are_errors(tmp_path: Path) -> None:
     np.save(tmp_path / "ids.npy", np.array(["a", "b"], dtype=object), allow_pickle=True)
     with pytest.raises(UGCLError, match="save it as text or numbers"):
         read_graph(TRIANGLE, np.eye(3), ids=tmp_path / "ids.npy")
+
+
+ALIGNED = "  source    target   weight\n  ann   bob      1.0\nbob  cem   2.5  \n\ncem ann 3.0\n"
+
+
+@pytest.mark.parametrize("name", ["e.txt", "e.csv", "e.edges", "e.tsv"])
+@pytest.mark.parametrize("mark", ["\n", "\r\n"])
+def test_columns_aligned_by_several_spaces(tmp_path: Path, name: str, mark: str) -> None:
+    (tmp_path / name).write_text(ALIGNED.replace("\n", mark), newline="")
+    graph = read_graph(tmp_path / name)
+    assert names(graph) == ["ann", "bob", "cem"]
+    assert entries(graph)["bob", "cem"] == 2.5
+
+
+def test_aligned_columns_across_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ugcl.data.readers.streams.PIECE", 7)
+    lines = [f"{i}   {i + 1}  " for i in range(50)]
+    (tmp_path / "e.txt").write_text("\n".join(lines))
+    assert names(read_graph(tmp_path / "e.txt")) == list(range(51))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
+def test_text_of_windows_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    text = "source,target\nJürgen,Bäcker\nBäcker,Çem\n"
+    mark = "\ufeff" if encoding.endswith("be") else ""
+    (tmp_path / "e.csv").write_bytes((mark + text).encode(encoding))
+    assert names(read_graph(tmp_path / "e.csv")) == ["Bäcker", "Jürgen", "Çem"]
+
+
+def test_text_of_windows_without_a_mark_is_named(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_bytes("source,target\nann,bob\n".encode("utf-16-le"))
+    with pytest.raises(UGCLError, match=r"NUL characters, as UTF-16 text .*save it as UTF-8"):
+        read_graph(tmp_path / "e.csv")
+
+
+COMPRESSORS = {"gz": gzip.compress, "bz2": bz2.compress}
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_a_compressed_file_by_the_wrong_name(tmp_path: Path, kind: str) -> None:
+    text = b"source,target\n1,2\n2,3\n"
+    (tmp_path / "e.csv").write_bytes(COMPRESSORS[kind](text))
+    assert names(read_graph(tmp_path / "e.csv")) == [1, 2, 3]
+    (tmp_path / f"e.csv.{kind}").write_bytes(text)
+    assert names(read_graph(tmp_path / f"e.csv.{kind}")) == [1, 2, 3]
+
+
+def test_a_bomb_by_the_wrong_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_bytes(gzip.compress(b"1,2\n" * 2**27))
+    with pytest.raises(UGCLError, match="expands"):
+        read_graph(tmp_path / "e.csv")
+
+
+@pytest.mark.parametrize(
+    ("begin", "words"),
+    [
+        (b"\n<!DOCTYPE html>\n<html><body>Not found", "a web page"),
+        (b"<html lang='en'>", "a web page"),
+        (b"<?xml version='1.0'?>\n<graphml>", "XML"),
+        (b"PK\x03\x04....", "a ZIP archive or an Excel file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel file"),
+        (b"PAR1....PAR1", "a Parquet file"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
+    ],
+)
+def test_other_formats_by_the_name_of_a_text_file(tmp_path: Path, begin: bytes, words: str) -> None:
+    (tmp_path / "e.csv").write_bytes(begin)
+    with pytest.raises(UGCLError, match=f"e.csv is .*{words}"):
+        read_graph(tmp_path / "e.csv")
 
 
 def test_the_edge_list_of_networkx(tmp_path: Path) -> None:

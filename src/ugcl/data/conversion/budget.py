@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.sizes import size
+from ugcl.data.readers.streams import compression_of, open_stream
 from ugcl.data.readers.tables import PARQUET, file_extension
 
 DEFAULT_MEMORY = "4GB"
@@ -64,9 +64,9 @@ def estimated_rows(files: Iterable[Path]) -> int:
 def _rows(file: Path) -> int:
     if file_extension(file) in PARQUET:
         return int(pq.read_metadata(file).num_rows)
-    with pa.input_stream(str(file), compression="detect") as stream:
+    with open_stream(file) as stream:
         start: bytes = stream.read(2**20)
-    ratio = 1 if file.suffix.lower() == file_extension(file) else COMPRESSION
+    ratio = 1 if compression_of(file) is None else COMPRESSION
     lines = max(start.count(b"\n"), 1)
     return int(ratio * file.stat().st_size * lines / max(len(start), 1)) + 1
 

@@ -22,10 +22,10 @@ from ugcl.data.conversion.node_numbers import NodeNumbers
 from ugcl.data.conversion.nodes import NodeFacts
 from ugcl.data.conversion.stages import Progress, Stages
 from ugcl.data.readers import structural
+from ugcl.data.readers.edges import open_edges
 from ugcl.data.readers.files import GraphFiles
 from ugcl.data.readers.paths import name_of
 from ugcl.data.readers.read import isolated_note, no_features_note
-from ugcl.data.readers.tables import open_table
 from ugcl.graph.fingerprint import fingerprint
 from ugcl.graph.folder import IDS, FolderWriter, mapped, mapped_csr
 
@@ -63,7 +63,7 @@ def convert_files(
 def _run(context: Context, stages: Stages) -> Callable[[], None]:
     """Do the stages that are not done yet, and return the function that finishes the folder."""
     columns, progress = context.columns, context.progress
-    table = open_table(context.files.edges, "edges", named=columns.edge_columns)
+    table = open_edges(context.files.edges, columns)
     edges = EdgeFacts.from_json(
         stages.run(
             "reading edges",

@@ -21,7 +21,8 @@ from ugcl.data.conversion.stages import Progress
 from ugcl.data.load import load_graph
 from ugcl.data.readers.files import GraphFiles
 from ugcl.data.readers.paths import matching_files
-from ugcl.data.readers.tables import EXTENSIONS, error_text, file_extension
+from ugcl.data.readers.tables import EXTENSIONS, error_text, file_extension, open_table
+from ugcl.data.readers.triplets import long_columns
 from ugcl.graph import Graph
 from ugcl.graph.folder import FolderWriter, check_new_folder, is_graph_folder, mapped, save_folder
 
@@ -29,7 +30,7 @@ DTYPES = ("float32", "float16")
 
 
 def convert_graph(
-    graph: str | Path | GraphFiles,
+    graph: Any,
     out: str | Path,
     *,
     memory: str | int = budget.DEFAULT_MEMORY,
@@ -63,8 +64,9 @@ def convert_graph(
     path = Path(out)
     check_new_folder(path)
     report = progress or (lambda stage, done, total: None)
-    files = graph if isinstance(graph, GraphFiles) else GraphFiles(edges=str(graph))
-    if not _streams(files):
+    given = isinstance(graph, str | Path)
+    files = GraphFiles(edges=str(graph)) if given else graph
+    if not isinstance(files, GraphFiles) or not _streams(files):
         report("reading the graph", 0, None)
         loaded = load_graph(graph, data_root)
         report("writing the graph", 0, None)
@@ -90,7 +92,16 @@ def _streams(files: GraphFiles) -> bool:
         return False
     paths = matching_files(files.edges)
     kinds = {file_extension(path) for path in paths}
-    return kinds <= set(EXTENSIONS) - {".jsonl", ".ndjson"}
+    return kinds <= set(EXTENSIONS) - {".jsonl", ".ndjson"} and not _has_triplets(files)
+
+
+def _has_triplets(files: GraphFiles) -> bool:
+    """Return whether the features have a row for each node and feature, which is not streamed."""
+    paths = matching_files(files.features) if files.features else []
+    if not paths or any(file_extension(path) not in EXTENSIONS for path in paths):
+        return False
+    table = open_table(files.features, "features", named=files.columns.node_columns)
+    return long_columns(table, files.columns) is not None
 
 
 def _save(graph: Graph, path: Path, dtype: np.dtype[Any]) -> None:

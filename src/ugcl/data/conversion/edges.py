@@ -20,7 +20,8 @@ from ugcl.data.readers.edges import (
     check_weight_column,
     edge_columns,
     edges_note,
-    header_note,
+    files_without_header,
+    header_error,
     missing_weights,
     no_common_id,
 )
@@ -190,21 +191,35 @@ def notes_of(
     notes = [*table.notes]
     source, target, _ = facts.used
     s, t = (f"CAST({end} AS VARCHAR)" if any(facts.text) else end for end in "st")
+    files = files_without_header(table, columns)
+    if (
+        files
+        and any(facts.text)
+        and facts.rows >= 3
+        and _begins_with_header(db, s, t, facts, files)
+    ):
+        raise header_error(table, *(str(end) for end in facts.first))
     shared = shared or facts.rows == 0 or _share_ids(db, s, t)
     if not shared:
         notes.append(no_common_id(table, source, target, columns))
-    elif table.notes and any(facts.text) and facts.rows >= 3:
-        first, second = (str(end).replace("'", "''") for end in facts.first)
-        ends = f"({s} IN ('{first}', '{second}'))"
-        ends += f", ({t} IN ('{first}', '{second}'))"
-        counts = (
-            f"SELECT coalesce(sum(a::INT + b::INT), 0) FROM (SELECT {ends} FROM {EDGES}) x(a, b)"
-        )
-        same = 2 if first == second else 1  # each of two equal names counts the same cells
-        if same * int(db.rows(counts)[0][0]) == 2:
-            notes.append(header_note(table, *(str(end) for end in facts.first)))
     notes.append(edges_note(table, facts.rows, facts.used))
     return notes
+
+
+def _begins_with_header(
+    db: Database, source: str, target: str, facts: EdgeFacts, files: int
+) -> bool:
+    """Return whether the ids of the first edge occur in no other edge, once in each file."""
+    first, second = (str(end).replace("'", "''") for end in facts.first)
+    if first == second:  # a self-loop
+        return False
+    cells = (
+        f"(({source} IN ('{first}', '{second}'))::INT + ({target} IN ('{first}', '{second}'))::INT)"
+    )
+    edge = f"({source} = '{first}' AND {target} = '{second}')::INT"
+    counts = f"SELECT coalesce(sum({cells}), 0), coalesce(sum({edge}), 0) FROM {EDGES}"
+    ends, same = map(int, db.rows(counts)[0])
+    return ends == 2 * same and same in (1, files)
 
 
 def _share_ids(db: Database, source: str, target: str) -> bool:

@@ -17,7 +17,7 @@ from ugcl.data.conversion.node_numbers import NodeNumbers
 from ugcl.data.conversion.nodes import NodeFacts, keep_rows, read_rows, refuse_repeated
 from ugcl.data.conversion.numbering import NODES, Ints, column
 from ugcl.data.readers.columns import Columns
-from ugcl.data.readers.labels import label_columns, labels_note, read_labels
+from ugcl.data.readers.labels import label_columns, labels_note, read_labels, used_classes
 from ugcl.data.readers.read import check_label_columns, labels_of_others, number_of_labels
 from ugcl.graph.folder import FolderWriter, mapped
 from ugcl.graph.validation import SPLIT_PARTS, UNLABELLED, checked_labels, checked_splits
@@ -71,7 +71,7 @@ def write_stage(
         lookup = None if facts.text or text else numbers.lookup()
         if lookup is None and numbers.low is not None:
             numbers.node_table(text)
-        return by_id(context.db, prefix, facts, lookup, numbers.first_ids())
+        return by_id(context.db, prefix, facts, lookup, numbers.first_ids(), notes)
 
     work, columns = context.work, context.columns
     names = write_labels(context.writer, work, tables, columns, num_nodes, rows_of)
@@ -101,7 +101,8 @@ def write_labels(
         if facts.labelled:
             file = work / f"{prefix}_labels.npy"
             labels = _by_node(file, rows_of(prefix, facts), num_nodes, UNLABELLED)
-            class_names = facts.class_names
+            labels, used = used_classes(labels, facts.class_names)
+            class_names = None if used is None else list(used)
             break
     for prefix, facts in tables:
         if facts.split:
@@ -141,6 +142,7 @@ def by_id(
     facts: NodeFacts,
     lookup: Callable[[Ints], Ints] | None,
     nodes: pa.Array,
+    notes: list[str],
 ) -> Rows:
     """Yield the nodes of a table by its ids.
 
@@ -150,6 +152,7 @@ def by_id(
         facts: what is known of it.
         lookup: the nodes of integer ids; None where the ids are joined.
         nodes: the first ids of the graph, for messages.
+        notes: gets what is ignored.
     """
     missing: list[tuple[int, Any]] = []
     count = 0
@@ -169,8 +172,5 @@ def by_id(
             found = zip(rows[outside].tolist(), ids, strict=True)
             missing = sorted([*missing, *found], key=lambda each: each[0])[:4]
         yield rows[~outside], node[~outside]
-    if count:
-        first = pa.array([id for _, id in missing])
-        raise labels_of_others(
-            facts.name, facts.notes, nodes, first, count, begins=missing[0][0] == 0
-        )
+    first = pa.array([id for _, id in missing])
+    notes += labels_of_others(facts.name, facts.rows, nodes, first, count)

@@ -17,6 +17,7 @@ from ugcl.data.conversion.database import ROWS
 from ugcl.data.conversion.edges import EDGES, EdgeFacts, check_weights, notes_of
 from ugcl.data.conversion.features import FEATURES
 from ugcl.data.conversion.nodes import NodeFacts
+from ugcl.data.readers.ids import FEATURE_ROWS
 from ugcl.data.readers.read import nodes_without_features
 from ugcl.data.readers.tables import Table
 from ugcl.graph.folder import IDS
@@ -75,7 +76,7 @@ class NodeNumbers:
                 rows = self._feature_ids(features)
                 _, distinct = numbering.table_of_rows(file, low, high - low + 1, rows)
                 if distinct < features.rows:
-                    nodes.refuse_repeated(self.context.db, FEATURES, features.name)
+                    nodes.refuse_repeated(self.context.db, FEATURES, features.name, FEATURE_ROWS)
             else:
                 self.node_table(text)
                 numbering.join_edges(self.context.db, edges, text)
@@ -117,7 +118,10 @@ class NodeNumbers:
                 f"CREATE OR REPLACE TABLE {name} AS SELECT {id} AS id, row AS node FROM {FEATURES}"
             )
             nodes.refuse_repeated(
-                self.context.db, f"(SELECT id, node AS row FROM {name})", self.features.name
+                self.context.db,
+                f"(SELECT id, node AS row FROM {name})",
+                self.features.name,
+                FEATURE_ROWS,
             )
             return
         if self.features is not None:

@@ -18,7 +18,7 @@ from ugcl.data.conversion.database import Database
 from ugcl.data.conversion.ids import IdColumn, ModeError, id_batches
 from ugcl.data.conversion.stages import Progress
 from ugcl.data.readers.features import missing_features, unequal_lists
-from ugcl.data.readers.ids import preview
+from ugcl.data.readers.ids import ONE_ROW, preview
 from ugcl.data.readers.labels import encode_labels, split_rows
 from ugcl.data.readers.nodes import NodeTable
 from ugcl.data.readers.tables import Table, count_missing
@@ -204,7 +204,7 @@ def keep_rows(
     return facts
 
 
-def refuse_repeated(db: Database, prefix: str, where: str) -> None:
+def refuse_repeated(db: Database, prefix: str, where: str, advice: str = ONE_ROW) -> None:
     """Raise an error if an id occurs twice in a table of ids."""
     groups = f"FROM {prefix} GROUP BY id HAVING count(*) > 1"
     repeated = db.rows(f"SELECT count(*) FROM (SELECT id {groups})")[0][0]
@@ -212,7 +212,7 @@ def refuse_repeated(db: Database, prefix: str, where: str) -> None:
         first = db.rows(f"SELECT id {groups} ORDER BY min(row) LIMIT 4")
         raise UGCLError(
             f"{repeated:,} id(s) have several rows in {where} "
-            f"({preview(pa.array([id for (id,) in first]))}): keep one row for each node"
+            f"({preview(pa.array([id for (id,) in first]))}): {advice}"
         )
 
 

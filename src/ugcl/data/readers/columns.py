@@ -82,6 +82,8 @@ class Columns:
         split: part of the split: train, val or test.
         ignore: columns that are not features.
         directed: whether (u, v) and (v, u) are distinct edges, whose weights are summed.
+        header: whether the first line of the edges is a header; None to guess.
+        feature: feature of a row, in a table with a row for each node and feature.
     """
 
     source: str = ""
@@ -92,6 +94,8 @@ class Columns:
     split: str = ""
     ignore: tuple[str, ...] = ()
     directed: bool = False
+    header: bool | None = None
+    feature: str = ""
 
     @property
     def edge_columns(self) -> tuple[str, ...]:
@@ -101,4 +105,4 @@ class Columns:
     @property
     def node_columns(self) -> tuple[str, ...]:
         """Given names of columns of features or labels."""
-        return tuple(name for name in (self.id, self.label, self.split) if name)
+        return tuple(name for name in (self.id, self.label, self.split, self.feature) if name)

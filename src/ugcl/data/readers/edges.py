@@ -1,4 +1,4 @@
-"""Readers of edges: tables, arrays, SciPy matrices, GraphML, GML, NetworkX and PyG graphs."""
+"""Readers of edges: tables, arrays, matrices, GraphML, GML, GEXF, Pajek, NetworkX, igraph, PyG."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from ugcl.data.readers.ids import (
 )
 from ugcl.data.readers.limits import check_compressed
 from ugcl.data.readers.nodes import NodeTable, quoted
+from ugcl.data.readers.pajek import read_pajek
 from ugcl.data.readers.paths import is_several
 from ugcl.data.readers.tables import (
     Table,
@@ -37,13 +38,21 @@ from ugcl.data.readers.tables import (
     open_table,
     reading,
 )
-from ugcl.graph.convert import is_networkx, is_pyg, networkx_edges, pyg_graph_args
+from ugcl.graph.convert import (
+    igraph_edges,
+    is_igraph,
+    is_networkx,
+    is_pyg,
+    networkx_edges,
+    pyg_graph_args,
+)
 from ugcl.graph.edges import EdgeList, edge_table
 
 SAMPLE = 10_000
 """Number of edges that are tested first for ids shared by sources and targets."""
 
-NETWORK_FORMATS = (".graphml", ".gml")
+NETWORK_FORMATS = (".graphml", ".gml", ".gexf")
+PAJEK = ".net"
 
 
 @dataclass(frozen=True)
@@ -77,20 +86,29 @@ def read_edges(source: Any, columns: Columns) -> EdgeTable:
 
 def _read(source: Any, columns: Columns) -> EdgeTable:
     if is_several(source):
-        return _from_table(open_table(source, "edges", named=columns.edge_columns), columns)
+        return _from_table(open_edges(source, columns), columns)
     if isinstance(source, str | Path):
         path = Path(source)
         if file_extension(path) in NETWORK_FORMATS:
             return _from_networkx(_read_network(path), columns, path.name)
+        if file_extension(path) == PAJEK:
+            return _from_pajek(path)
         if is_array_file(path):
             return _from_array(read_array(path).array, path.name)
     elif is_networkx(source):
         return _from_networkx(source, columns, "the NetworkX graph")
+    elif is_igraph(source):
+        return _from_igraph(source, columns)
     elif is_pyg(source):
         return _from_pyg(source)
     elif sp.issparse(source) or isinstance(source, np.ndarray | Sequence):
         return _from_array(source, "the edges")
-    return _from_table(open_table(source, "edges", named=columns.edge_columns), columns)
+    return _from_table(open_edges(source, columns), columns)
+
+
+def open_edges(source: Any, columns: Columns) -> Table:
+    """Open a table of edges."""
+    return open_table(source, "edges", named=columns.edge_columns, header=columns.header)
 
 
 def _from_table(table: Table, columns: Columns) -> EdgeTable:
@@ -99,11 +117,12 @@ def _from_table(table: Table, columns: Columns) -> EdgeTable:
     sources, targets = (
         as_ids(ends[name], f"the column '{name}' of {table.name}") for name in (source, target)
     )
+    files = files_without_header(table, columns)
+    if files and (names := _header_read_as_edge(sources, targets, files)) is not None:
+        raise header_error(table, *names)
     notes = [*table.notes]
     if not _share_ids(sources, targets):
         notes.append(no_common_id(table, source, target, columns))
-    elif table.notes and (names := _header_read_as_edge(sources, targets)) is not None:
-        notes.append(header_note(table, *names))
     weights = None if weight is None else _weights(table, weight)
     notes.append(edges_note(table, ends.num_rows, (source, target, weight)))
     return EdgeTable(sources, targets, weights, notes=tuple(notes))
@@ -122,11 +141,18 @@ def no_common_id(table: Table, source: str, target: str, columns: Columns) -> st
     return f"no id is in both '{source}' and '{target}' of {table.name}"
 
 
-def header_note(table: Table, source: str, target: str) -> str:
-    """Return the note that the first line may be a header."""
-    return (
-        f"the first line of {table.name} was read as an edge; if it is a header, pass "
-        f"source {source} and target {target}"
+def files_without_header(table: Table, columns: Columns) -> int:
+    """Return how many files may begin with a header that was read as an edge."""
+    if columns.header is not None or any(name.isdecimal() for name in columns.edge_columns):
+        return 0
+    return sum("has no header" in note for note in table.notes)
+
+
+def header_error(table: Table, source: str, target: str) -> UGCLError:
+    """Return the error for a first line that may be a header or an edge."""
+    return UGCLError(
+        f"the first line of {table.name} ({source}, {target}) may be a header or an edge of two "
+        "nodes without other edges: pass `header=True` if it is a header, `header=False` if not"
     )
 
 
@@ -152,16 +178,24 @@ def _share_ids(sources: pa.ChunkedArray, targets: pa.ChunkedArray) -> bool:
 
 
 def _header_read_as_edge(
-    sources: pa.ChunkedArray, targets: pa.ChunkedArray
+    sources: pa.ChunkedArray, targets: pa.ChunkedArray, files: int
 ) -> tuple[str, str] | None:
-    """Return the ids of the first edge if they are text and occur in no other edge."""
+    """Return the ids of the first edge if they are text and occur in no other edge.
+
+    It may occur once in each of several files.
+    """
     columns = with_common_type([sources, targets])
     first, second = (decoded(column[:1])[0].as_py() for column in columns)
     if not isinstance(first, str) or len(sources) < 3:
         return None
-    ids = [decoded(column) for column in columns]
-    counts = (pc.sum(pc.equal(column, name)).as_py() for column in ids for name in (first, second))
-    return (first, second) if sum(counts) == 2 else None
+    starts, ends = (decoded(column) for column in columns)
+    counts = (
+        pc.sum(pc.equal(column, name)).as_py()
+        for column in (starts, ends)
+        for name in (first, second)
+    )
+    same = pc.sum(pc.and_(pc.equal(starts, first), pc.equal(ends, second))).as_py()
+    return (first, second) if sum(counts) == 2 * same and same in (1, files) else None
 
 
 def _are_named(source: str, target: str, columns: Columns) -> bool:
@@ -268,7 +302,7 @@ def _from_pyg(data: Any) -> EdgeTable:
 
 
 def _read_network(path: Path) -> Any:
-    """Read a GraphML or GML file, gzipped or not, as a NetworkX graph."""
+    """Read a GraphML, GML or GEXF file, gzipped or not, as a NetworkX graph."""
     check_file(path)
     nx = required("networkx", f"reading {path.name}", "interop")
     with reading(path.name, nx.NetworkXException):
@@ -276,15 +310,47 @@ def _read_network(path: Path) -> Any:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             if file_extension(path) == ".gml":
                 return nx.read_gml(stream)
+            if file_extension(path) == ".gexf":
+                return nx.read_gexf(stream)
             return nx.read_graphml(stream)
 
 
+def _from_pajek(path: Path) -> EdgeTable:
+    check_file(path)
+    with reading(path.name):
+        found = read_pajek(path)
+    sources, targets = found.ends.T
+    edges = EdgeList(sources, targets, found.weights, directed=found.directed)
+    note = f"{path.name}: {len(found.ends):,} {'arcs' if found.directed else 'edges'}"
+    note += "" if found.weights is None else ", with weights"
+    ids = pa.array(found.ids.tolist())
+    return _from_edge_list(edges, as_ids(ids, path.name).combine_chunks(), notes=(note,))
+
+
+def _from_igraph(graph: Any, columns: Columns) -> EdgeTable:
+    attributes = {name: graph.vs[name] for name in graph.vs.attributes()}
+    keys = attributes.pop("name", None) or range(graph.vcount())
+    nodes = [
+        (key, {name: values[i] for name, values in attributes.items()})
+        for i, key in enumerate(keys)
+    ]
+    edges = igraph_edges(graph, columns.weight or "weight")
+    return _from_network(edges, nodes, columns, "the igraph graph")
+
+
 def _from_networkx(network: Any, columns: Columns, name: str) -> EdgeTable:
+    edges = networkx_edges(network, columns.weight or "weight")
+    return _from_network(edges, list(network.nodes(data=True)), columns, name)
+
+
+def _from_network(
+    edges: EdgeList, nodes: list[tuple[Any, Any]], columns: Columns, name: str
+) -> EdgeTable:
+    """Take edges, and nodes with their attributes."""
     weight = columns.weight or "weight"
-    edges = networkx_edges(network, weight)
     if columns.weight and edges.weights is None:
         raise UGCLError(f"no edge of {name} has the attribute '{weight}': check `weight`")
-    table = NodeTable.from_networkx(network, columns, name)
+    table = NodeTable.from_attributes(nodes, columns, name)
     assert table.ids is not None
     kind = "directed" if edges.directed else "undirected"
     note = f"{name}: {len(edges.sources):,} edges, {kind}"

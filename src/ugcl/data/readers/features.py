@@ -29,6 +29,7 @@ from ugcl.data.readers.tables import (
     open_table,
     reading,
 )
+from ugcl.data.readers.triplets import long_columns, read_triplets
 
 MAX_FEATURES = 2**31 - 1
 """Feature indices in JSON are below it."""
@@ -61,6 +62,8 @@ def read_features(
     elif sp.issparse(source) or isinstance(source, np.ndarray | list | tuple):
         return from_matrix(source, "the features", None)
     table = open_table(source, "features", named=columns.node_columns)
+    if (long := long_columns(table, columns)) is not None:
+        return read_triplets(table, long, expected.feature_names)
     return _from_table(table, columns, expected, labelled=labelled)
 
 

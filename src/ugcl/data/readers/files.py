@@ -52,6 +52,7 @@ class GraphFiles(Columns):
     def values(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults, except `edges`, for a config file."""
         values = {name: value for name, value in asdict(self).items() if value and name != "edges"}
+        values |= {} if self.header is None else {"header": self.header}
         return values | ({"ignore": list(self.ignore)} if self.ignore else {})
 
     @classmethod
@@ -59,7 +60,7 @@ class GraphFiles(Columns):
         """Create an instance from the values of a config file."""
         names = {field.name for field in fields(cls)}
         for name, value in values.items():
-            expected_type: type = {"directed": bool, "ignore": list}.get(name, str)
+            expected_type: type = {"directed": bool, "header": bool, "ignore": list}.get(name, str)
             if name not in names or not isinstance(value, expected_type):
                 raise UGCLError(f"files has {name} = {value!r}, which is not a valid setting")
         return cls(edges=edges, **{**values, "ignore": tuple(values.get("ignore", ()))})

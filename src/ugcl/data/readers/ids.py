@@ -151,14 +151,23 @@ def _positions(values: pa.ChunkedArray, nodes: pa.Array) -> npt.NDArray[np.int64
     return np.asarray(positions.to_numpy(), dtype=np.int64)
 
 
-def check_unique(nodes: pa.Array, where: str) -> None:
+ONE_ROW = "keep one row for each node"
+
+FEATURE_ROWS = (
+    f"{ONE_ROW}, or, if each row has a node and one of its features, name the column of features "
+    "with `feature`"
+)
+"""What to do about repeated ids."""
+
+
+def check_unique(nodes: pa.Array, where: str, advice: str = ONE_ROW) -> None:
     """Raise an error if an id occurs twice."""
     counts = pc.value_counts(nodes)
     repeated = counts.filter(pc.greater(counts.field("counts"), 1))
     if len(repeated):
         raise UGCLError(
             f"{len(repeated):,} id(s) have several rows in {where} "
-            f"({preview(repeated.field('values'))}): keep one row for each node"
+            f"({preview(repeated.field('values'))}): {advice}"
         )
 
 

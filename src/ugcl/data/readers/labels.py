@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +161,32 @@ def encode_labels(labels: pa.ChunkedArray, where: str) -> tuple[LabelArray, tupl
     classes = classes.take(pc.array_sort_indices(classes))
     codes = pc.fill_null(pc.index_in(values, value_set=classes), UNLABELLED)
     encoded = np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
-    names = [str(name) for name in classes.to_pylist()]
-    same = names == [str(i) for i in range(len(names))]
-    return encoded, None if same else tuple(names)
+    return encoded, _names_or_none([str(name) for name in classes.to_pylist()])
+
+
+def used_classes(
+    labels: LabelArray, class_names: Sequence[str] | None
+) -> tuple[LabelArray, tuple[str, ...] | None]:
+    """Return labels and names without the classes that no node has.
+
+    Args:
+        labels: class of each node, -1 if unknown.
+        class_names: names of the classes of the table of labels; None where they are numbers.
+    """
+    known = labels >= 0
+    used, numbers = np.unique(labels[known], return_inverse=True)
+    count = int(used[-1]) + 1 if class_names is None and used.size else len(class_names or ())
+    if used.size == count:
+        return labels, None if class_names is None else tuple(class_names)
+    labels = labels.copy()
+    labels[known] = numbers
+    names = [str(i) if class_names is None else class_names[i] for i in used.tolist()]
+    return labels, _names_or_none(names)
+
+
+def _names_or_none(names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the names of classes; None where they are their numbers."""
+    return None if list(names) == [str(i) for i in range(len(names))] else tuple(names)
 
 
 def _read_text(texts: pa.Array) -> pa.Array:

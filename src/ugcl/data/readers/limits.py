@@ -7,21 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.expansion import check_expansion, max_expanded
+from ugcl.data.readers.streams import PIECE, compression_of, open_stream
 
 COMPRESSED = (".gz", ".bz2", ".zst")
 
-PIECE = 2**20
-"""Bytes that are read at a time."""
-
 MAX_DEPTH = 100
 """Lists and objects within each other in JSON: PyArrow crashes at some thousands."""
-
-MAX_LINE = 2**23
-"""Bytes of a line of text."""
 
 MAX_COLUMNS = 2**15
 """Columns of a table: PyArrow needs 0.2 ms and 12 kB for each, even if there are few rows."""
@@ -48,7 +42,7 @@ def check_columns(name: str, columns: int) -> None:
 def pieces(path: Path) -> Iterator[bytes]:
     """Yield a file piece by piece, without its compression; refuse one that expands too much."""
     size, expanded = path.stat().st_size, 0
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with open_stream(path) as stream:
         while piece := stream.read(PIECE):
             expanded += len(piece)
             check_expansion(path.name, size, expanded)
@@ -57,7 +51,7 @@ def pieces(path: Path) -> Iterator[bytes]:
 
 def check_compressed(path: Path) -> None:
     """Refuse a compressed file that expands too much, before a parser reads it."""
-    if path.suffix.lower() in COMPRESSED:
+    if compression_of(path) is not None:
         for _ in pieces(path):
             pass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Integral, Real
@@ -44,6 +44,7 @@ class NodeTable:
         labels: class of each row before encoding, null if unknown; or None.
         split: part of each row, null for none; or None.
         notes: descriptions of how the table was read.
+        partial: whether nodes that it does not have are nodes without features.
     """
 
     name: str
@@ -54,6 +55,7 @@ class NodeTable:
     labels: pa.ChunkedArray | None = None
     split: pa.ChunkedArray | None = None
     notes: tuple[str, ...] = ()
+    partial: bool = False
 
     def with_ids(self, ids: pa.ChunkedArray) -> NodeTable:
         """Return a copy with ids."""
@@ -82,11 +84,12 @@ class NodeTable:
         )
 
     @classmethod
-    def from_networkx(cls, network: Any, columns: Columns, name: str) -> NodeTable:
-        """Take the node attributes of a NetworkX graph; those that are numbers are features."""
-        nodes = dict(network.nodes(data=True))
-        names = list(dict.fromkeys(chain.from_iterable(nodes.values())))
-        values = {key: [attributes.get(key) for attributes in nodes.values()] for key in names}
+    def from_attributes(
+        cls, nodes: Sequence[tuple[Any, Mapping[Any, Any]]], columns: Columns, name: str
+    ) -> NodeTable:
+        """Take the attributes of the nodes of a graph; those that are numbers are features."""
+        names = list(dict.fromkeys(chain.from_iterable(values for _, values in nodes)))
+        values = {key: [attributes.get(key) for _, attributes in nodes] for key in names}
         id, label, split = roles = [
             column if column in names else None
             for column in (columns.id, columns.label, columns.split)
@@ -111,7 +114,9 @@ class NodeTable:
         return cls(
             name,
             len(nodes),
-            as_ids(_to_arrow(values[id] if id else list(nodes)), f"the nodes of {name}"),
+            as_ids(
+                _to_arrow(values[id] if id else [key for key, _ in nodes]), f"the nodes of {name}"
+            ),
             features if numeric else None,
             feature_names or None,
             _to_arrow(values[label]) if label else None,

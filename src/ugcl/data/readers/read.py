@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import READ_ERRORS
@@ -17,6 +18,7 @@ from ugcl.data.readers.edges import EdgeTable, read_edges
 from ugcl.data.readers.features import read_features
 from ugcl.data.readers.files import GraphFiles
 from ugcl.data.readers.ids import (
+    FEATURE_ROWS,
     as_ids,
     as_numpy,
     check_unique,
@@ -26,11 +28,12 @@ from ugcl.data.readers.ids import (
     unique_ids,
     with_common_type,
 )
-from ugcl.data.readers.labels import encode_labels, read_ids, read_labels, split_rows
+from ugcl.data.readers.labels import encode_labels, read_ids, read_labels, split_rows, used_classes
 from ugcl.data.readers.nodes import ExpectedFeatures, NodeTable
 from ugcl.data.readers.paths import name_of
 from ugcl.data.readers.structural import steps_of, structural_features
 from ugcl.data.readers.tables import error_text
+from ugcl.data.readers.triplets import with_other_nodes
 from ugcl.graph import Graph
 from ugcl.graph.edges import EdgeList, simple_adjacency
 from ugcl.graph.validation import UNLABELLED
@@ -51,6 +54,8 @@ def read_graph(
     split: str = "",
     ignore: Sequence[str] = (),
     directed: bool = False,
+    header: bool | None = None,
+    feature: str = "",
     name: str | None = None,
     expected: ExpectedFeatures | None = None,
 ) -> Graph:
@@ -63,9 +68,9 @@ def read_graph(
     changed.
 
     Args:
-        edges: a table with a row for each edge; a GraphML or GML file or a NetworkX graph; a
-            SciPy adjacency matrix or its `.npz`; an E x 2 array or its `.npy`; or a PyTorch
-            Geometric `Data`.
+        edges: a table with a row for each edge; a GraphML, GML, GEXF or Pajek file, or a NetworkX
+            or igraph graph; a SciPy adjacency matrix or its `.npz`; an E x 2 array or its `.npy`;
+            or a PyTorch Geometric `Data`.
         features: a table with a row for each node; an array or SciPy matrix, or its `.npy` or
             `.npz`; or a `.json` that maps ids to lists of feature indices. By default numeric node
             attributes of GraphML and NetworkX, `x` of PyTorch Geometric, or else structural
@@ -81,10 +86,15 @@ def read_graph(
         split: column that contains `train`, `val` or `test`, in features or labels.
         ignore: columns that are not features.
         directed: whether (u, v) and (v, u) are distinct edges, whose weights are summed.
+        header: whether the first line of the edges, in text files, is a header; None to guess.
+        feature: column of the feature of each row, in features with a row for each node and
+            feature, and perhaps its value.
         name: name of the graph; by default that of the file of edges.
         expected: features that a trained model expects.
     """
-    columns = Columns(source, target, weight, id, label, split, tuple(ignore), directed)
+    columns = Columns(
+        source, target, weight, id, label, split, tuple(ignore), directed, header, feature
+    )
     if name is None:
         name = name_of(edges)
     with _reading_graph():
@@ -124,8 +134,9 @@ def _read(
     if labels is not None:
         tables.insert(0, read_labels(labels, columns, alone=not tables))
     ordered = table is not None or edge_table.nodes is not None
-    args = _label_args(tables, nodes, columns, ordered=ordered)
+    args, ignored = _label_args(tables, nodes, columns, ordered=ordered)
     notes = (*edge_table.notes, *(note for each in reversed(tables) for note in each.notes))
+    notes += ignored
     args |= {"name": name, "notes": tuple(dict.fromkeys(notes))}
     return _build(edge_list, nodes, table, expected, args)
 
@@ -148,8 +159,8 @@ def with_labels(graph: Graph, files: GraphFiles) -> Graph:
         table = read_labels(files.labels, files.columns)
         ids = pa.array(np.arange(graph.num_nodes) if graph.ids is None else graph.ids)
         nodes = decoded(as_ids(ids, "the graph"))
-        args = _label_args([table], nodes, files.columns, ordered=True)
-        return replace(graph, **args, notes=graph.notes + table.notes)
+        args, ignored = _label_args([table], nodes, files.columns, ordered=True)
+        return replace(graph, **args, notes=graph.notes + table.notes + ignored)
 
 
 def _align_ids(
@@ -160,6 +171,8 @@ def _align_ids(
         if table is None or table.features is None:
             raise UGCLError("`ids` needs features, and there are none: leave it out")
         table = table.with_ids(ids)
+    if table is not None and table.partial and table.ids is not None:
+        table = _with_all_nodes(edges, table, table.ids)
     node_ids = edges.nodes if table is None or table.ids is None else table.ids
     if node_ids is None and table is not None:
         node_ids = pa.chunked_array([pa.array(np.arange(table.rows))])
@@ -169,12 +182,24 @@ def _align_ids(
     if node_ids is None:
         return unique_ids(columns), edges, table
     nodes = decoded(columns[2])
-    check_unique(nodes, "the edges" if table is None else table.name)
+    if table is None or table.features is None:
+        check_unique(nodes, "the edges" if table is None else table.name)
+    else:
+        check_unique(nodes, table.name, FEATURE_ROWS)
     if table is not None and len(nodes) != table.rows:
         raise UGCLError(
             f"there are {len(nodes):,} nodes but {table.rows:,} rows in {table.name}: give one each"
         )
     return nodes, edges, table
+
+
+def _with_all_nodes(edges: EdgeTable, table: NodeTable, ids: pa.ChunkedArray) -> NodeTable:
+    """Return a table with rows for the nodes of the edges that it does not have."""
+    sources = [edges.sources, edges.targets, *([] if edges.nodes is None else [edges.nodes])]
+    *columns, known = with_common_type([*sources, ids])
+    others = unique_ids(columns)
+    others = others.filter(pc.invert(pc.is_in(others, value_set=decoded(known))))
+    return with_other_nodes(table, known, others) if len(others) else table
 
 
 def _edge_list(edges: EdgeTable, nodes: pa.Array, table: NodeTable | None) -> EdgeList:
@@ -255,8 +280,8 @@ def no_features_note(names: tuple[str, ...]) -> str:
 
 def _label_args(
     tables: Sequence[NodeTable], nodes: pa.Array, columns: Columns, *, ordered: bool
-) -> dict[str, Any]:
-    """Return labels, splits and class names, from the first table that has them.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return labels, splits and class names, from the first table that has them, and notes.
 
     Args:
         tables: the tables of nodes.
@@ -265,18 +290,22 @@ def _label_args(
         ordered: whether the order of the nodes comes from the user.
     """
     args: dict[str, Any] = {"labels": None, "splits": {}, "class_names": None}
+    notes: tuple[str, ...] = ()
     if table := next((table for table in tables if table.labels is not None), None):
-        rows = _row_nodes(table, nodes, ordered=ordered)
-        labels, args["class_names"] = encode_labels(table.labels, table.name)
+        rows, notes = _row_nodes(table, nodes, ordered=ordered)
+        labels, class_names = encode_labels(table.labels, table.name)
         args["labels"] = np.full(len(nodes), UNLABELLED)
-        args["labels"][rows] = labels
+        args["labels"][rows[rows >= 0]] = labels[rows >= 0]
+        args["labels"], args["class_names"] = used_classes(args["labels"], class_names)
     if table := next((table for table in tables if table.split is not None), None):
-        rows = _row_nodes(table, nodes, ordered=ordered)
+        rows, notes = _row_nodes(table, nodes, ordered=ordered)
         parts = split_rows(table.split, table.name)
-        args["splits"] = {part: rows[members] for part, members in parts.items()}
+        found = {part: rows[members] for part, members in parts.items()}
+        found = {part: members[members >= 0] for part, members in found.items()}
+        args["splits"] = {part: members for part, members in found.items() if members.size}
     has_labels = args["labels"] is not None
     check_label_columns(columns, has_labels=has_labels, has_split=bool(args["splits"]))
-    return args
+    return args, notes
 
 
 def check_label_columns(columns: Columns, *, has_labels: bool, has_split: bool) -> None:
@@ -301,36 +330,42 @@ def number_of_labels(name: str, rows: int, num_nodes: int, *, ordered: bool) -> 
 
 
 def labels_of_others(
-    name: str, notes: Sequence[str], nodes: pa.Array, missing: pa.Array, count: int, *, begins: bool
-) -> UGCLError:
-    """Return the error for labels of nodes that are not in the graph.
+    name: str, rows: int, nodes: pa.Array, missing: pa.Array, count: int
+) -> tuple[str, ...]:
+    """Return the note of labels of nodes that are not in the graph; refuse labels of no other node.
 
     Args:
         name: of the table of labels.
-        notes: how it was read.
+        rows: number of its rows.
         nodes: the first ids of the graph.
         missing: the first ids that are not among them.
         count: how many there are.
-        begins: whether that of the first row is one.
     """
-    advice = f"remove them, or check the ids, which are {preview(nodes)} in the graph"
-    if begins and any("has no header" in note for note in notes):
-        advice = "if the first line is a header, pass its columns as `id` and `label`"
-    return UGCLError(
-        f"{count:,} label(s) in {name} are of nodes that are not in the graph "
-        f"({preview(missing)}): {advice}"
+    if count == 0:
+        return ()
+    if count == rows:
+        raise UGCLError(
+            f"all {count:,} label(s) in {name} are of nodes that are not in the graph "
+            f"({preview(missing)}): check the ids, which are {preview(nodes)} in the graph, and "
+            "name their column with `id`"
+        )
+    return (
+        f"{name}: ignored {count:,} of {rows:,} labels, of nodes that are not in the graph "
+        f"({preview(missing)})",
     )
 
 
-def _row_nodes(table: NodeTable, nodes: pa.Array, *, ordered: bool) -> NodeIndices:
-    """Return the node of each row of a table, by id or in the order of the nodes."""
+def _row_nodes(
+    table: NodeTable, nodes: pa.Array, *, ordered: bool
+) -> tuple[NodeIndices, tuple[str, ...]]:
+    """Return the node of each row of a table, by id or in the order of the nodes, and notes.
+
+    The node of a row whose id is not in the graph is -1.
+    """
     if table.ids is None:
         number_of_labels(table.name, table.rows, len(nodes), ordered=ordered)
-        return np.arange(len(nodes))
+        return np.arange(len(nodes)), ()
     ids, node_ids = with_common_type([table.ids, pa.chunked_array([nodes])])
     indices = positions_of(ids, decoded(node_ids))
-    if (indices < 0).any():
-        missing = decoded(ids).filter(pa.array(indices < 0))
-        begins = bool(indices[0] < 0)
-        raise labels_of_others(table.name, table.notes, nodes, missing, len(missing), begins=begins)
-    return indices
+    missing = decoded(ids).filter(pa.array(indices < 0))
+    return indices, labels_of_others(table.name, table.rows, nodes, missing, len(missing))

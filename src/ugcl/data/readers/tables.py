@@ -28,6 +28,7 @@ from ugcl.data.readers.limits import (
     check_json,
 )
 from ugcl.data.readers.paths import is_several, matching_files
+from ugcl.data.readers.streams import open_stream
 from ugcl.data.readers.text import SEPARATORS, open_text
 
 JSON_LINES = (".jsonl", ".ndjson")
@@ -128,7 +129,9 @@ class Table:
         return bool(pa.types.is_integer(self.schema.field(column).type))
 
 
-def open_table(source: Any, what: str, *, named: Collection[str] = ()) -> Table:
+def open_table(
+    source: Any, what: str, *, named: Collection[str] = (), header: bool | None = None
+) -> Table:
     """Open a file or a data frame.
 
     Args:
@@ -136,14 +139,16 @@ def open_table(source: Any, what: str, *, named: Collection[str] = ()) -> Table:
             interface, such as pandas and polars frames.
         what: its content, for messages: "edges", "features", "labels" or "ids".
         named: columns that the user gives; a first line that contains them is a header.
+        header: whether the first line of text files is a header; None to guess.
     """
+    edges = what == "edges"
     if is_several(source):
         from ugcl.data.readers.several import one_table  # imports this module
 
         files = matching_files(source)
-        return one_table(source, [_open_file(file, named, edges=what == "edges") for file in files])
+        return one_table(source, [_open_file(file, named, header, edges=edges) for file in files])
     if isinstance(source, str | Path):
-        return _open_file(Path(source), named, edges=what == "edges")
+        return _open_file(Path(source), named, header, edges=edges)
     if type(source).__name__ == "LazyFrame":
         source = source.collect()
     try:
@@ -264,11 +269,11 @@ def error_text(error: Exception) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]} ..."
 
 
-def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
+def _open_file(path: Path, named: Collection[str], header: bool | None, *, edges: bool) -> Table:
     check_file(path)
     kind = file_extension(path)
     if kind not in EXTENSIONS:
-        others = ", .graphml, .gml, .npy or .npz" if edges else ", .npy, .npz or .json"
+        others = ", .graphml, .gml, .gexf, .net, .npy or .npz" if edges else ", .npy, .npz or .json"
         raise UGCLError(
             f"{path.name} has no known extension: give a file that ends in {', '.join(EXTENSIONS)} "
             f"(with or without .gz){others}"
@@ -278,11 +283,11 @@ def _open_file(path: Path, named: Collection[str], *, edges: bool) -> Table:
             return _checked(_open_parquet(path))
         if kind in JSON_LINES:
             check_json(path, lines=True)
-            with pa.input_stream(str(path), compression="detect") as stream:
+            with open_stream(path) as stream:
                 table = pa.json.read_json(stream, pa.json.ReadOptions(use_threads=False))
             return _checked(Table(path.name, table.schema, lambda columns, text: table))
         check_compressed(path)
-        text = open_text(path, SEPARATORS[kind], named, edges=edges)
+        text = open_text(path, SEPARATORS[kind], named, header, edges=edges)
         return _checked(Table(path.name, text.schema, text.load, text.notes, text.batches, True))
 
 

@@ -16,7 +16,8 @@ import pyarrow.csv
 
 from ugcl._utils.errors import UGCLError
 from ugcl.data.readers.columns import looks_like_header
-from ugcl.data.readers.limits import MAX_LINE, check_columns
+from ugcl.data.readers.limits import check_columns
+from ugcl.data.readers.streams import MAX_LINE, check_is_text, open_utf8, with_tabs
 
 SAMPLE = 2**20
 """Bytes from which names and types of columns are inferred."""
@@ -33,7 +34,13 @@ SEPARATORS = {
 }
 """Extensions and their possible separators, the likeliest first."""
 
+ALIGNED = "  "
+"""Stands for any number of spaces and tabs as separator."""
+
 COMMENTS = ("#", "%")
+
+ALIGNING = re.compile(r"^[ \t]|[ \t]$| [ \t]|\t ")
+"""White space that is no separator of one character."""
 
 TEXT_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
@@ -48,31 +55,43 @@ class TextTable:
     batches: Callable[[list[str], bool], Iterator[pa.RecordBatch]]
 
 
-def open_text(path: Path, separators: str, named: Collection[str], *, edges: bool) -> TextTable:
+def open_text(
+    path: Path,
+    separators: str,
+    named: Collection[str],
+    header: bool | None = None,
+    *,
+    edges: bool,
+) -> TextTable:
     """Open a text file and infer separator, header and types.
 
     Args:
         path: the file, compressed or not.
         separators: possible separators.
         named: columns that the user gives; a first line that contains them is a header.
+        header: whether the first line is one; None to guess.
         edges: whether it is a list of edges.
     """
     start, complete = _beginning(path)
+    check_is_text(path.name, start)
     lines = re.split(r"\r\n|\n|\r", start.decode("utf-8-sig", errors="replace"))
     skipped = next((i for i, line in enumerate(lines) if _is_row(line)), len(lines))
     lines = [line for line in lines[skipped:] if line.strip()]
     if not lines:
         raise UGCLError(f"{path.name} is empty: give a file with at least one row")
     check_columns(path.name, max(map(lines[0].count, separators)) + 1)
-    separator, rows = _split_lines(lines[:LINES], separators)
+    separator, rows = _split_lines(lines[:LINES], separators, edges=edges)
     first = [cell.strip() for cell in rows[0]]
     header_names = {name for name in named if not name.isdecimal()}
-    header = bool(header_names) and header_names <= set(first)
-    header = header or looks_like_header([first, *rows[1:]], edges=edges)
+    if header is None:
+        header = bool(header_names) and header_names <= set(first)
+        header = header or looks_like_header([first, *rows[1:]], edges=edges)
     names = first if header else [str(i) for i in range(len(first))]
     shown = ", ".join(first[:4]) + ", ..." * (len(first) > 4)
     note = f"{path.name} has no header (it begins with {shown}): columns are named 0, 1, 2, ..."
-    parse = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in start)
+    parse = pyarrow.csv.ParseOptions(
+        delimiter="\t" if separator == ALIGNED else separator, newlines_in_values=b'"' in start
+    )
     read = pyarrow.csv.ReadOptions(
         use_threads=not complete,
         skip_rows=skipped + header,
@@ -88,6 +107,7 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
         schema = pa.schema([(name, pa.null()) for name in names])
     else:
         full_lines = start if complete else start[: start.rfind(b"\n") + 1]
+        full_lines = with_tabs(full_lines) if separator == ALIGNED else full_lines
         sample = pa.BufferReader(_in_arrow_memory(full_lines))
         schema = parse_csv(sample, pyarrow.csv.ConvertOptions()).schema
 
@@ -95,7 +115,7 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
         if empty:
             return schema.empty_table()
         convert = _as_text(columns) if text else _as_numbers(columns, schema)
-        with pa.input_stream(str(path), compression="detect") as stream:
+        with open_utf8(path, aligned=separator == ALIGNED) as stream:
             table = parse_csv(stream, convert)
         return _trimmed(table) if text else table
 
@@ -104,7 +124,7 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
             return
         convert = _as_text(columns, pa.string()) if text else _as_numbers(columns, schema)
         with (
-            pa.input_stream(str(path), compression="detect") as stream,
+            open_utf8(path, aligned=separator == ALIGNED) as stream,
             pyarrow.csv.open_csv(stream, read, parse, convert) as reader,
         ):
             yield from map(_trimmed_batch if text else lambda batch: batch, reader)
@@ -114,7 +134,7 @@ def open_text(path: Path, separators: str, named: Collection[str], *, edges: boo
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
     """Return the first bytes, with at least two lines, and whether they are the whole file."""
-    with pa.input_stream(str(path), compression="detect") as stream:
+    with open_utf8(path) as stream:
         start: bytes = stream.read(SAMPLE)
         while start.count(b"\n") < 2 and (more := stream.read(SAMPLE)):
             start += more
@@ -141,16 +161,33 @@ def _is_row(line: str) -> bool:
     return bool(line.strip()) and not line.startswith(COMMENTS)
 
 
-def _split_lines(lines: list[str], separators: str) -> tuple[str, list[list[str]]]:
-    """Return the separator that gives all lines the same number of columns, and their cells."""
+def _split_lines(lines: list[str], separators: str, *, edges: bool) -> tuple[str, list[list[str]]]:
+    """Return the separator that gives all lines the same number of columns, and their cells.
+
+    Spaces separate the columns of a `.csv` or `.tsv` file only where no other separator occurs, and
+    they align columns or the columns are endpoints of edges.
+    """
     rows_by_separator = {}
+    spaces = any(ALIGNING.search(line) for line in lines)
     for separator in separators:
+        if separator == " " and spaces and (cells := _aligned_cells(lines)):
+            return ALIGNED, cells
         rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=separator))
         rows = rows_by_separator[separator] = [row for row in rows if row]
         if len(rows[0]) > 1 and len({len(row) for row in rows[:-1] or rows}) == 1:
             return separator, rows
+    other = not any(mark in lines[0] for mark in separators)
+    if other and (spaces or edges) and (cells := _aligned_cells(lines)):
+        return ALIGNED, cells
     separator = next((mark for mark in separators if mark in lines[0]), separators[0])
     return separator, rows_by_separator[separator]
+
+
+def _aligned_cells(lines: list[str]) -> list[list[str]] | None:
+    """Return the cells between spaces and tabs, if all lines have the same number of them."""
+    rows = [line.split() for line in lines]
+    equal = len(rows[0]) > 1 and len({len(row) for row in rows[:-1] or rows}) == 1
+    return rows if equal and not any('"' in line for line in lines) else None
 
 
 def _as_text(columns: list[str], kind: pa.DataType = TEXT_DICTIONARY) -> pyarrow.csv.ConvertOptions:
