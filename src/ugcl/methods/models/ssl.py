@@ -114,8 +114,9 @@ class SSLModel(ScaledModel):
         return Ahead(sample) if large else sample
 
     def rng(self, epoch: int) -> np.random.Generator:
-        """Return the random generator of an epoch."""
-        return numpy_generator("views", self.seed, epoch)
+        """Return the random generator of an epoch; every rank has its own."""
+        ranks = (self.rank,) if self.rank else ()
+        return numpy_generator("views", self.seed, epoch, *ranks)
 
     def new_optimizer(self, settings: TrainingSettings) -> Optimizer:
         """Return the optimizer of all trained parameters."""
