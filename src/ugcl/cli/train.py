@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,8 +59,30 @@ if TYPE_CHECKING:
 @data_root
 @device
 @threads
-def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
+@option(
+    "--timeout",
+    type=number(above=0),
+    default=300,
+    metavar="SECONDS",
+    advanced=True,
+    help="with torchrun: after this time a rank that does not answer is an error (default: 300)",
+)
+def train(
+    graph: GraphArgument, out: str, resume: bool, timeout: float, **options: Any
+) -> Result | int:
     """Learn embeddings of a graph into a run folder."""
+    from ugcl.engine.ranks import joined
+
+    with joined(timeout) as ranks:
+        if ranks.rank:
+            logging.getLogger("ugcl").setLevel(logging.WARNING)
+            runs.follow_run(_prepare(graph, out, resume, **options))
+            return 0
+        return _train(graph, out, resume, **options)
+
+
+def _train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
+    """Train on the process that writes, rank 0."""
     from ugcl.cli.callbacks import Progress
 
     if not resume:
