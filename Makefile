@@ -91,7 +91,7 @@ test-oldest: $(TOOLS)/.installed
 	build/oldest/bin/pytest -m "not slow" -W ignore::DeprecationWarning
 
 fuzz: $(INSTALLED)
-	-$(PIP) install --no-build-isolation --editable ".[fuzz]"
+	-$(PIP) install "atheris>=3.0,<4"
 	$(BIN)/python tools/fuzz.py --minutes 10
 
 mutants: $(INSTALLED)

@@ -44,7 +44,7 @@ def test_products_equal_the_dense_ones_by_any_kernel(
     rows, columns, width = *rng.integers(1, 9, 2), rng.integers(0, 9)
     dense = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < rng.random())
     matrix = SparseMatrix.from_scipy(sp.csr_array(dense.astype(np.float32))).matrix
-    matrix = sparse._csr(
+    matrix = sparse.csr_tensor(
         matrix.crow_indices().to(index),
         matrix.col_indices().to(index),
         matrix.values(),

@@ -6,7 +6,7 @@
 Reading a mutated file must succeed or raise a `UGCLError` of one line, within 10 seconds and 2 GB.
 Of a file with a checksum, such as those of run folders, it must raise one or give the same result.
 Half of the time the mutations are guided by coverage, where atheris is installed
-(pip install '.[fuzz]'), half of it random. Prints inputs, tracebacks (with crashes), hangs, inputs
+(pip install atheris), half of it random. Prints inputs, tracebacks (with crashes), hangs, inputs
 that took over 2 GB, and silent changes for each target; keeps the inputs that found something in
 `--out`; the exit code is 1 if there are any. Needs Linux.
 """
@@ -301,7 +301,7 @@ def main() -> int:
             with atheris.instrument_imports(include=["ugcl.data", "ugcl.graph", "ugcl.runs"]):
                 from fuzz_targets import targets
         else:
-            print("atheris is not installed (pip install '.[fuzz]'): all mutations are random")
+            print("atheris is not installed (pip install atheris): all mutations are random")
             from fuzz_targets import targets
         import torch
 

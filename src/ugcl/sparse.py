@@ -71,16 +71,16 @@ class SparseMatrix:
         """Return the matrix M' with `M' @ X = M @ X[order]`. Cost: O(rows + nnz)."""
         starts, columns, values = _arrays(self.matrix)
         order = order.to(columns.device, columns.dtype)
-        permuted = _csr(starts, order[columns], values, self.matrix.shape)
+        permuted = csr_tensor(starts, order[columns], values, self.matrix.shape)
         return SparseMatrix(permuted, _permute_rows(self.transpose, torch.argsort(order)))
 
     def with_values(self, values: Tensor) -> SparseMatrix:
         """Replace the values of the entries, given in CSR order. Cost: O(nnz)."""
         starts, columns, _ = _arrays(self.matrix)
-        matrix = _csr(starts, columns, values, self.matrix.shape)
+        matrix = csr_tensor(starts, columns, values, self.matrix.shape)
         starts, columns, _ = _arrays(self.transpose)
         values = values[self._transpose_order]
-        return SparseMatrix(matrix, _csr(starts, columns, values, self.transpose.shape))
+        return SparseMatrix(matrix, csr_tensor(starts, columns, values, self.transpose.shape))
 
     @cached_property
     def _transpose_order(self) -> Tensor:
@@ -107,7 +107,7 @@ def csr_from_coo(rows: Tensor, columns: Tensor, values: Tensor, shape: Sequence[
     index = torch.int32 if max(rows.numel(), *shape) < MAX_INT32 else torch.int64
     counts = torch.bincount(rows, minlength=shape[0])
     starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    return _csr(starts.to(index), columns.to(index), values, shape)
+    return csr_tensor(starts.to(index), columns.to(index), values, shape)
 
 
 def multiply(matrix: Tensor, dense: Tensor, out: Tensor | None = None) -> Tensor:
@@ -159,7 +159,7 @@ class _Product(torch.autograd.Function):
 def _from_scipy(matrix: CSRMatrix, device: Device, dtype: torch.dtype) -> Tensor:
     """Copy a SciPy CSR matrix, with 32-bit indices (as MKL needs) if they suffice."""
     index = np.int32 if max(matrix.nnz, *matrix.shape) < MAX_INT32 else np.int64
-    return _csr(
+    return csr_tensor(
         torch.from_numpy(matrix.indptr.astype(index)).to(device),
         torch.from_numpy(matrix.indices.astype(index)).to(device),
         torch.from_numpy(matrix.data.copy()).to(device, dtype),
@@ -178,7 +178,7 @@ def _permute_rows(matrix: Tensor, order: Tensor) -> Tensor:
     offsets = torch.repeat_interleave(starts[order] - (ends - counts), counts)
     entries = offsets + torch.arange(values.numel(), device=values.device)
     starts = torch.cat([starts[:1], ends])
-    return _csr(starts, columns[entries], values[entries], matrix.shape)
+    return csr_tensor(starts, columns[entries], values[entries], matrix.shape)
 
 
 def _block_diagonal(matrix: Tensor, count: int) -> Tensor:
@@ -186,7 +186,7 @@ def _block_diagonal(matrix: Tensor, count: int) -> Tensor:
     if count * max(values.numel(), *matrix.shape) >= MAX_INT32:
         starts, columns = starts.long(), columns.long()
     copies = torch.arange(count, dtype=columns.dtype, device=columns.device)[:, None]
-    return _csr(
+    return csr_tensor(
         torch.cat([(starts[:-1] + copies * values.numel()).flatten(), starts[-1:] * count]),
         (columns + copies * matrix.shape[1]).flatten(),
         values.repeat(count),
@@ -194,7 +194,8 @@ def _block_diagonal(matrix: Tensor, count: int) -> Tensor:
     )
 
 
-def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
+def csr_tensor(starts: Tensor, columns: Tensor, values: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return the CSR tensor of these arrays, which are not copied."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
         return torch.sparse_csr_tensor(

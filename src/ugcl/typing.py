@@ -64,3 +64,6 @@ Protocol = Literal["honest", "paper", "bgrl", "pygcl", "gca"]
 
 Scoring = Literal["honest", "paper", "bgrl", "pygcl", "gca", "predictions"]
 """How a run is scored: by a probe, or by the predictions of a classifier."""
+
+FloatName = Literal["float32", "float16"]
+"""The dtypes of exported embeddings."""

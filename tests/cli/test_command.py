@@ -100,7 +100,7 @@ def test_the_five_mistakes_that_a_newcomer_makes_first(
         (["train", "citeseer", "--out", "new", "--epochs", "nan"], "--epochs must be an int"),
         (
             ["frobnicate"],
-            "there is no command called 'frobnicate'; there are: check, convert, train, ",
+            "there is no command called 'frobnicate'; there are: check, convert, ",
         ),
         (["evaluat"], "there is no command called 'evaluat'; did you mean 'evaluate'?"),
         (["train", "--dim", "64", "--out", "new"], "there is no option --dim, did you mean --hid"),

@@ -21,7 +21,7 @@ PARAMS = {
     "grace": ("--hidden", "8", "--epochs", "2"),
 }
 
-CHANGING = {"seconds", "step_seconds", "available_bytes", "fits", "memory_bytes", "run", "graph"}
+CHANGING = {"available_bytes", "held_bytes", "fits", "memory_bytes", "run", "graph"}
 """Fields of answers that differ from one run of a command to the next."""
 
 

@@ -126,7 +126,7 @@ def test_after_training_no_file_is_half_written(
 @pytest.mark.parametrize(
     ("words", "module", "name"),
     [
-        (("check",), "ugcl.check.diagnosis", "connected_components"),
+        (("check",), "ugcl.check.components", "connected_components"),
         (("scope",), "ugcl.data", "load_graph"),
         (("study", "run"), "ugcl.study.plan", "prepare"),
     ],

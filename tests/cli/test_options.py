@@ -187,7 +187,7 @@ def test_check_tells_what_was_read_and_what_it_takes(
         "time: at most ",
         "looks wrong: ",
         "saved: g.npz",
-        "next: ugcl train g.npz --out runs/mine",
+        "next: ugcl train g.npz --feature-scaling tfidf --out runs/mine",
     ):
         assert words in out
     assert load_graph("g.npz").class_names == ("cat", "dog", "owl")

@@ -18,7 +18,7 @@ def test_a_misspelt_name_gets_a_suggestion() -> None:
 def test_a_missing_file_and_a_folder_are_told(tmp_path: Path) -> None:
     with pytest.raises(UGCLError, match="there is no file"):
         load_graph(tmp_path / "missing.npz")
-    with pytest.raises(UGCLError, match="is a folder"):
+    with pytest.raises(UGCLError, match="is not that of a graph, and has no tables"):
         load_graph(tmp_path)
 
 

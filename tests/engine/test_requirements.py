@@ -45,7 +45,7 @@ def test_a_process_with_6_gb_refuses_what_needs_more(method: str, tmp_path: Path
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, size: float) -> None:
-    monkeypatch.setattr(requirements, "resident_bytes", lambda: 0)
+    monkeypatch.setattr(requirements, "held_bytes", lambda _: 0)
     monkeypatch.setattr(requirements, "memory_limits", lambda: {"cgroup": int(size)})
 
 
@@ -138,3 +138,12 @@ def test_mapped_pages_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert required_bytes(mapped, method, settings) < whole - num_bytes(small)
     every = settings.replace(sample="all")
     assert required_bytes(mapped, method, every) == required_bytes(small, method, every)
+
+
+def test_other_memory_of_the_process_does_not_count(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requirements, "_resident_bytes", lambda: 2**40)
+    monkeypatch.setattr(requirements, "memory_limits", lambda: {"cgroup": 1000})
+    with pytest.raises(UGCLError, match="are available"):
+        fit("grace", graph, epochs=1, hidden=2000)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from encoder_blocks import encoder_blocks
 from ugcl.nn import GCN, DeepGCN, Encoder, LinearEncoder, VariationalGCN
 from ugcl.scope import Component, Power, Scope, WholeGraph, normalised_adjacency
 from ugcl.views import View
@@ -31,7 +32,7 @@ def test_contexts_and_blocks_are_consistent_with_the_representations(
         hidden = encoder(view)
         expected = view.contexts(scope)(hidden)
         patches, contexts = torch.full((2, 30, 4), torch.nan)
-        for columns, patch, context in encoder.blocks(view, scope):
+        for columns, patch, context in encoder_blocks(encoder, view, scope):
             patches[:, columns], contexts[:, columns] = patch, context
     assert hidden.shape == (30, encoder.width)
     torch.testing.assert_close(encoder.context(view, scope), expected)

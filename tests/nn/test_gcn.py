@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import torch
 
 import reference
+from encoder_blocks import encoder_blocks
 from ugcl.nn import GCN, plain_formulas
 from ugcl.scope import Component, Power, Scope, WholeGraph, lazy
 from ugcl.sparse import SparseMatrix
@@ -89,7 +90,7 @@ def test_contexts_are_the_scope_of_the_representations(
     patches, contexts = np.full((2, 12, 7), np.nan)
     with plain_formulas(plain):
         whole = encoder.context(view, scope).detach().numpy()
-        for columns, patch, context in encoder.blocks(view, scope):
+        for columns, patch, context in encoder_blocks(encoder, view, scope):
             patches[:, columns], contexts[:, columns] = patch.detach(), context.detach()
     np.testing.assert_allclose(whole, expected, atol=1e-9)
     np.testing.assert_allclose(patches, hidden, atol=1e-12)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from gensim.models import KeyedVectors
 
 import ugcl
 from ugcl import UGCLError
-from ugcl.runs.export import write_embeddings
+from ugcl.runs.export import check_ending, write_embeddings
 
 ROWS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
 
@@ -78,3 +79,34 @@ def test_sparse_and_dense_have_their_endings(tmp_path: Path) -> None:
 def test_many_rows_are_written_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ugcl.runs.export.ROWS", 2)
     test_each_ending_can_be_read_back(tmp_path, NAMES)
+
+
+def test_safetensors_in_one_file_and_in_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors.numpy import load_file
+
+    rows = np.random.default_rng(0).normal(size=(10, 4)).astype(np.float32)
+    ids = np.arange(10)
+    (whole,) = write_embeddings(tmp_path / "e.safetensors", rows, ids)
+    np.testing.assert_array_equal(load_file(whole)["embeddings"], rows)
+    monkeypatch.setattr("ugcl.runs.export.SHARD", 4 * 8)
+    *shards, index = write_embeddings(tmp_path / "s.safetensors", rows, ids, dtype="float16")
+    names = [f"s-0000{i}-of-00003.safetensors" for i in (1, 2, 3)]
+    assert [shard.name for shard in shards] == names
+    parts = [load_file(shard)["embeddings"] for shard in shards]
+    np.testing.assert_array_equal(np.concatenate(parts), rows.astype(np.float16))
+    about = json.loads(index.read_text())
+    assert [shard["first_row"] for shard in about["shards"]] == [0, 4, 8]
+
+
+def test_float16_has_binary_formats_only_and_must_hold_the_numbers(tmp_path: Path) -> None:
+    rows = np.array([[1.5, 2.0], [1e5, 0.0]], dtype=np.float32)
+    for ending in (".npy", ".parquet", ".safetensors"):
+        check_ending(tmp_path / f"e{ending}", "float16")
+        with pytest.raises(UGCLError, match="do not fit into float16"):
+            write_embeddings(tmp_path / f"e{ending}", rows, np.arange(2), dtype="float16")
+        write_embeddings(tmp_path / f"e{ending}", rows[:1], np.arange(1), dtype="float16")
+    assert np.load(tmp_path / "e.npy").dtype == np.float16
+    with pytest.raises(UGCLError, match=r"`dtype` float16 needs an `out` of .npy"):
+        check_ending(tmp_path / "e.csv", "float16")

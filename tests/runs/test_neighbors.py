@@ -92,3 +92,31 @@ def test_sparse_embeddings_have_neighbours_and_no_index(graph: Graph, tmp_path: 
     assert len(run.neighbors(0, 4)) == 4
     with pytest.raises(UGCLError, match="leave out `approximate`"):
         run.neighbors(0, 4, approximate=True)
+
+
+def test_an_index_of_other_embeddings_is_built_again(files: GraphFiles, tmp_path: Path) -> None:
+    pytest.importorskip("usearch.index")
+    run = files_run(files, tmp_path / "run")
+    run.neighbors("user-1", approximate=True)
+    entry = json.loads((run.path / "manifest.json").read_text())["files"]
+    assert entry["neighbors.usearch"]["of"] == entry["embeddings.npy"]["sha256"]
+    index, written = run.path / "neighbors.usearch", (run.path / "neighbors.usearch").read_bytes()
+    rows = np.random.default_rng(0).normal(size=run.embeddings().shape).astype(np.float32)
+    np.save(run.path / "embeddings.npy", rows)
+    write_manifest(run)
+    manifest = json.loads((run.path / "manifest.json").read_text())
+    manifest["files"]["neighbors.usearch"] = entry["neighbors.usearch"]
+    (run.path / "manifest.json").write_text(json.dumps(manifest))
+    found = [name for name, _ in run.neighbors("user-1", 3, approximate=True)]
+    assert found == [name for name, _ in run.neighbors("user-1", 3)]
+    assert index.read_bytes() != written
+
+
+def test_an_index_that_needs_too_much_memory_is_refused(
+    files: GraphFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("usearch.index")
+    run = files_run(files, tmp_path / "run")
+    monkeypatch.setattr("ugcl.runs.neighbors.available_memory", lambda: 1000)
+    with pytest.raises(UGCLError, match=r"an index of 40 nodes needs about .*`approximate`"):
+        run.neighbors("user-1", approximate=True)

@@ -291,3 +291,16 @@ def test_a_retrained_folder_is_not_finished_until_its_end(graph_file: Path, tmp_
     assert not run.finished
     train_run(run, prepared)
     run.verify()
+
+
+def test_large_embeddings_are_streamed_to_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_graph(sparse=False).save_folder(tmp_path / "graph")
+    expected = trained_run(tmp_path / "graph", tmp_path / "one", SMALL)
+    monkeypatch.setattr("ugcl.engine.streaming.IN_MEMORY", 0)
+    streamed = trained_run(tmp_path / "graph", tmp_path / "other", SMALL)
+    for name in ("embeddings.npy", "nodes.parquet"):
+        assert (streamed.path / name).read_bytes() == (expected.path / name).read_bytes()
+    assert streamed.metrics()["collapse"] == expected.metrics()["collapse"]
+    assert not (streamed.path / "embeddings.partial").exists()

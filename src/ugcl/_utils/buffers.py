@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -28,3 +31,10 @@ def new_empty(like: Tensor, shape: Sequence[int]) -> Tensor:
     start = -memory.__array_interface__["data"][0] % ALIGNMENT
     dtype = torch.empty(0, dtype=like.dtype).numpy().dtype
     return torch.from_numpy(memory[start : start + size].view(dtype).reshape(tuple(shape)))
+
+
+def mapped_tensor(array: npt.NDArray[Any]) -> Tensor:
+    """Return an array as a tensor without a copy, also a read-only one, which nothing may write."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(array)

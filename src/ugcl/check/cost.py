@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ import torch
 from ugcl._utils.rows import take_rows
 from ugcl.check import multiscope
 from ugcl.engine import Trainer, keep_memory
-from ugcl.engine.requirements import available_memory, required_bytes, resident_bytes
+from ugcl.engine.requirements import available_memory, held_bytes, required_bytes
 from ugcl.graph import Graph
 from ugcl.methods import TrainingSettings, get_method
 from ugcl.methods.multiscope import MultiScopeSettings
@@ -42,18 +42,20 @@ class Cost:
         available_bytes: memory that this process can still use; None if unknown.
         seconds: estimated time of training and embedding; None without enough memory.
         step_seconds: time of one step; None without enough memory.
+        held_bytes: what this process already holds of the memory.
     """
 
     memory_bytes: int
     available_bytes: int | None
     seconds: float | None
     step_seconds: float | None
+    held_bytes: int = 0
 
     @property
     def fits(self) -> bool:
         """Whether the memory suffices, as far as is known."""
-        held = resident_bytes()
-        return self.available_bytes is None or self.memory_bytes - held < self.available_bytes
+        missing = self.memory_bytes - self.held_bytes
+        return self.available_bytes is None or missing < self.available_bytes
 
 
 ENTRIES, COLUMNS = 2**22, 2**20
@@ -66,12 +68,12 @@ def estimate_cost(graph: Graph, method: str, settings: TrainingSettings) -> Cost
     Time is extrapolated from a few steps and one sparse product.
     """
     memory = required_bytes(graph, get_method(method), settings)
-    cost = Cost(memory, available_memory(), None, None)
+    cost = Cost(memory, available_memory(), None, None, held_bytes(graph))
     if not cost.fits:
         return cost
     step = _step_seconds(graph, method, settings)
     total = settings.epochs * step + _embed_seconds(graph, settings)
-    return Cost(memory, cost.available_bytes, total, step)
+    return replace(cost, seconds=total, step_seconds=step)
 
 
 def _embed_seconds(graph: Graph, settings: TrainingSettings) -> float:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import get_args
+
+import click
 
 from ugcl import runs
 from ugcl._utils.errors import UGCLError
@@ -18,15 +20,12 @@ from ugcl.cli.options import (
     use_threads,
     verify,
 )
-from ugcl.cli.output import say
+from ugcl.cli.output import resumable, say
+from ugcl.typing import FloatName
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ugcl.graph import Graph
-
-FORMATS = ".npy, .parquet, .csv, .txt or .vec (word2vec), .tsv (TensorBoard), .npz (sparse)"
+FORMATS = (
+    ".npy, .parquet, .safetensors, .csv, .txt or .vec (word2vec), .tsv (TensorBoard), .npz (sparse)"
+)
 
 
 @command(
@@ -34,12 +33,25 @@ FORMATS = ".npy, .parquet, .csv, .txt or .vec (word2vec), .tsv (TensorBoard), .n
     examples=(
         "ugcl embed runs/mine --out embeddings.parquet",
         "ugcl embed runs/mine --edges later.csv --features later-features.csv --out later.csv",
+        "ugcl embed runs/mine graphs/large --out large.npy --memory 8GB",
     ),
 )
 @run_argument
 @graph_options
 @option(
     "--out", required=True, metavar="FILE", help=f"the file to write; by its extension {FORMATS}"
+)
+@option(
+    "--memory",
+    metavar="SIZE",
+    help="memory to use, as in 4GB, not counting mapped files (default: half of what is free); "
+    "what does not fit is kept in OUT.partial until FILE is written",
+)
+@option(
+    "--dtype",
+    type=click.Choice(get_args(FloatName)),
+    default="float32",
+    help="type of the numbers; float16 for .npy, .parquet and .safetensors (default: float32)",
 )
 @data_root
 @device
@@ -49,6 +61,8 @@ def embed(
     run: str,
     graph: GraphArgument,
     out: str,
+    memory: str | None,
+    dtype: FloatName,
     data_root: str | None,
     device: str | None,
     threads: int | None,
@@ -57,10 +71,12 @@ def embed(
     """Write a run's embeddings, or those of a graph that it was not trained on."""
     import scipy.sparse as sp
 
+    from ugcl._utils.workspace import Clock, parse_size
     from ugcl.runs.export import check_ending, write_embeddings
 
     file = Path(out)
-    check_ending(file)
+    check_ending(file, dtype)
+    limit = None if memory is None else parse_size(memory)
     if (file.parent / "config.toml").is_file():
         raise UGCLError(
             f"{file.parent} is a run folder, which holds its own results: choose another --out"
@@ -69,33 +85,25 @@ def embed(
     source = graph.resolve(trained.config.graph_files)
     if source is None:
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
+        written = write_embeddings(file, embeddings, ids, labels, dtype=dtype, progress=Clock(say))
+        (rows, columns), sparse = embeddings.shape, bool(sp.issparse(embeddings))
     else:
         use_threads(threads or trained.config.threads)
         loaded = runs.load_graph_for(trained, source, data_root)
         for note in loaded.notes:
             say(f"  {note}")
-        embeddings, ids = trained.embed(loaded, device=device), _ids(loaded)
-        labels = _labels(loaded)
-    written = write_embeddings(file, embeddings, ids, labels)
-    rows, columns = embeddings.shape
-    sparse = bool(sp.issparse(embeddings))
+        with resumable("the same command continues"):
+            (rows, columns), written = runs.embed_to_file(
+                trained,
+                loaded,
+                file,
+                device=device,
+                memory=limit,
+                dtype=dtype,
+                progress=Clock(say),
+            )
+        sparse = file.suffix == ".npz"
     files = [str(path) for path in written]
-    kind = "sparse" if sparse else "dense"
-    first = f"{file}: {rows:,} nodes, {columns:,} columns, float32, {kind}"
+    first = f"{file}: {rows:,} nodes, {columns:,} columns, {dtype}, {'sparse' * sparse or 'dense'}"
     value = {"file": out, "files": files, "shape": [rows, columns], "sparse": sparse}
     return Result(value, lambda: print(first, *files[1:], sep="\n"))
-
-
-def _ids(graph: Graph) -> npt.NDArray[Any]:
-    import numpy as np
-
-    return np.arange(graph.num_nodes) if graph.ids is None else graph.ids
-
-
-def _labels(graph: Graph) -> npt.NDArray[np.str_] | None:
-    import numpy as np
-
-    if graph.labels is None:
-        return None
-    names = graph.class_names or [str(number) for number in range(graph.num_classes)]
-    return np.array([*names, ""])[graph.labels]

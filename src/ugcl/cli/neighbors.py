@@ -21,6 +21,8 @@ from ugcl.cli.output import print_table
 @verify
 def neighbors(run: str, node: str, k: int, approximate: bool, verify: bool) -> Result:
     """List the nodes whose embeddings are nearest to a node's, by the cosine."""
+    from ugcl.runs.neighbors import row_of
+
     trained = runs.load_run(run, verify=verify)
     nearest = trained.neighbors(node, k, approximate=approximate)
     ids = trained.ids()
@@ -32,8 +34,7 @@ def neighbors(run: str, node: str, k: int, approximate: bool, verify: bool) -> R
     header = ["id", "similarity"]
     rows = [[str(name), f"{cosine:.4f}"] for name, cosine in nearest]
     if labels is not None:
-        of = dict(zip(ids.tolist(), labels.tolist(), strict=True))
         header.append("label")
         for row, (name, _) in zip(rows, nearest, strict=True):
-            row.append(of[name] or "-")
+            row.append(str(labels[row_of(ids, name)]) or "-")
     return Result(value, lambda: print_table(header, rows))

@@ -68,7 +68,8 @@ class GraphArgument:
         if self.name is not None and edges is not None:
             raise UGCLError(
                 f"there are two graphs, {self.name} and --edges {edges}: leave out one of them "
-                "(items of a list are separated by commas, without spaces; put a glob in quotes)"
+                "(the items of a list are separated by commas, without spaces; put a glob in "
+                "quotes)"
             )
         edges = edges or self.name
         if edges is None:

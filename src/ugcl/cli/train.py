@@ -83,6 +83,7 @@ def train(
 
 def _train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
     """Train on the process that writes, rank 0."""
+    from ugcl._utils.workspace import Clock
     from ugcl.cli.callbacks import Progress
 
     if not resume:
@@ -92,7 +93,7 @@ def _train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Resu
     _announce(run.config, prepared.graph)
     with resumable(f"resume: {shlex.join(['ugcl', 'train', '--out', str(run.path)])} --resume"):
         progress = Progress(f"{run.config.method} on {prepared.graph.name or 'graph'}")
-        fitted = runs.train_run(run, prepared, [progress])
+        fitted = runs.train_run(run, prepared, [progress], progress=Clock(say))
     metrics = run.metrics()
     _warn_of_collapse(metrics["collapse"], run.config.load_method())
 

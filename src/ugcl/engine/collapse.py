@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ import numpy.typing as npt
 from ugcl._utils.linalg import dense_rows, one_thread
 from ugcl._utils.random import numpy_generator
 from ugcl.typing import CSRMatrix, Embeddings
+
+if TYPE_CHECKING:
+    from ugcl.engine.streaming import StoredEmbeddings
 
 SAMPLE = 1000
 """Nodes and edges that the diagnosis uses."""
@@ -41,7 +44,7 @@ class Collapse:
 
 
 @one_thread()
-def diagnose_collapse(embeddings: Embeddings, adjacency: CSRMatrix) -> Collapse:
+def diagnose_collapse(embeddings: Embeddings | StoredEmbeddings, adjacency: CSRMatrix) -> Collapse:
     """Diagnose collapse on at most `SAMPLE` nodes and edges, always the same ones.
 
     Args:
@@ -81,7 +84,7 @@ def _effective_rank(rows: npt.NDArray[np.float64]) -> float:
 
 
 def _alignment(
-    embeddings: Embeddings, adjacency: CSRMatrix, rng: np.random.Generator
+    embeddings: Embeddings | StoredEmbeddings, adjacency: CSRMatrix, rng: np.random.Generator
 ) -> float | None:
     if adjacency.nnz == 0:
         return None

@@ -58,7 +58,7 @@ def check_memory(graph: Graph, method: Method, settings: Settings) -> None:
     limits = memory_limits()
     needed = required_bytes(graph, method, settings)
     limit = min(limits, key=limits.__getitem__, default="")
-    if not limit or needed - resident_bytes() <= TOLERANCE * limits[limit]:
+    if not limit or needed - held_bytes(graph) <= TOLERANCE * limits[limit]:
         return
     values = settings.values()
     names = [name for name in ("hidden", "sample") if name in values]
@@ -151,7 +151,15 @@ def _gram_floats(graph: Graph, settings: MultiScopeSettings) -> int:
     return GRAMS * max(exact, settings.hidden) ** 2
 
 
-def resident_bytes() -> int:
+def held_bytes(graph: Graph) -> int:
+    """Return what this process holds of the libraries and of the graph, which it needs no more.
+
+    Other memory that it holds does not count: training cannot use it.
+    """
+    return min(_resident_bytes(), LIBRARIES + num_bytes(graph))
+
+
+def _resident_bytes() -> int:
     """Return the anonymous memory of this process; 0 where the system does not say."""
     try:
         status = Path("/proc/self/status").read_text("utf-8")

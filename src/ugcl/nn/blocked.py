@@ -18,7 +18,6 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
 from ugcl._utils.buffers import new_empty
-from ugcl.scope import Power, Scope
 from ugcl.sparse import SparseMatrix, multiply
 from ugcl.views import View
 
@@ -43,41 +42,6 @@ def encode(view: View, weight: Tensor, bias: Tensor, slope: Tensor, n: int = 0) 
     """
     encoded: Tensor = _Encode.apply(weight, bias, slope, view, n)  # type: ignore[no-untyped-call]
     return encoded
-
-
-@torch.no_grad()
-def encoded_blocks(
-    view: View, weight: Tensor, bias: Tensor, slope: Tensor, scope: Scope
-) -> Iterator[tuple[slice, Tensor, Tensor]]:
-    """Yield `H = PReLU(A X W + b)` and its contexts in blocks of columns, without gradients.
-
-    All blocks reuse the same three N x 64 buffers, because fresh memory costs more than the
-    arithmetic on it: a block is overwritten when the next one is requested.
-    """
-    rows, columns = view.adjacency.shape[0], weight.shape[1]
-    width = min(WIDTH if weight.device.type == "cpu" else 4 * WIDTH, columns)
-    buffers = [weight.new_empty(rows * width) for _ in range(3)]
-    n = scope.n if isinstance(scope, Power) else 0
-    summarise = None if isinstance(scope, Power) else view.contexts(scope)
-    for start in range(0, columns, width):
-        block = slice(start, min(start + width, columns))
-        shape = rows, block.stop - block.start
-        patch, hidden, other = (array[: shape[0] * shape[1]].view(shape) for array in buffers)
-        if view.aggregated is not None:
-            torch.mm(view.aggregated, weight[:, block], out=patch)
-        else:
-            if isinstance(view.features, SparseMatrix):
-                multiply(view.features.matrix, weight[:, block].contiguous(), out=hidden)
-            else:
-                assert view.features is not None
-                torch.mm(view.features, weight[:, block], out=hidden)
-            multiply(view.adjacency.matrix, hidden, out=patch)
-        torch.nn.functional.leaky_relu_(patch.add_(bias[block]), slope.item())
-        source = patch
-        for _ in range(n):
-            multiply(view.propagation.matrix, source, out=hidden)
-            source, hidden, other = hidden, other, hidden
-        yield block, patch, source if summarise is None else summarise(patch)
 
 
 @dataclass(frozen=True)

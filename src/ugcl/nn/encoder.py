@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 
 from torch import Tensor, nn
 
+from ugcl._utils.workspace import Workspace
+from ugcl.nn.columns import HiddenColumns, StoredColumns
 from ugcl.scope import Scope
 from ugcl.views import View
 
@@ -28,10 +29,12 @@ class Encoder(nn.Module, ABC):
         """Return the contexts of H, S x D', for example `A^n H`."""
         return view.contexts(scope)(self(view))
 
-    def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
-        """Yield blocks of columns: their slice, H and its contexts.
+    def columns(self, view: View, work: Workspace, name: str = "hidden") -> HiddenColumns:
+        """Return columns of H that are computed when they are needed, without gradients.
 
-        The tensors may be overwritten when the next block is requested.
+        Args:
+            view: the view.
+            work: where arrays are kept.
+            name: begins the names of what is stored.
         """
-        hidden = self(view)
-        yield slice(None), hidden, view.contexts(scope)(hidden)
+        return StoredColumns(work.stored(name) if work.has(name) else work.keep(name, self(view)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor, nn
 
-from ugcl.nn.blocked import encode, encoded_blocks
+from ugcl._utils.workspace import Workspace
+from ugcl.nn.blocked import encode
+from ugcl.nn.columns import HiddenColumns, LayerColumns
 from ugcl.nn.encoder import Encoder
 from ugcl.nn.kernels import plain
 from ugcl.scope import Power, Scope
@@ -45,13 +45,19 @@ class GCN(Encoder):
         encoded = encode(view, view.mask_weight(self.weight), self.bias, self.slope, n)
         return encoded if isinstance(scope, Power) else view.contexts(scope)(encoded)
 
-    def blocks(self, view: View, scope: Scope) -> Iterator[tuple[slice, Tensor, Tensor]]:
-        """Yield blocks of columns that stay in cache; see `Encoder.blocks`."""
+    def columns(self, view: View, work: Workspace, name: str = "hidden") -> HiddenColumns:
+        """Return columns of H; see `Encoder.columns`."""
         if plain():
-            yield from super().blocks(view, scope)
-        else:
-            weight = view.mask_weight(self.weight)
-            yield from encoded_blocks(view, weight, self.bias, self.slope, scope)
+            return super().columns(view, work, name)
+        weight, slope = view.mask_weight(self.weight), self.slope.item()
+
+        def activate(linear: Tensor, columns: slice) -> Tensor:
+            return nn.functional.leaky_relu_(linear.add_(self.bias[columns]), slope)
+
+        if view.aggregated is not None:
+            return LayerColumns(None, view.aggregated, weight, activate)
+        assert view.features is not None
+        return LayerColumns(view.adjacency.matrix, view.features, weight, activate)
 
     def _hidden(self, view: View) -> Tensor:
         """Return H by the plain formula."""

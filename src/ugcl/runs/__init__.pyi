@@ -1,4 +1,5 @@
 from .config import RunConfig as RunConfig
+from .embed import embed_to_file as embed_to_file
 from .embed import load_graph_for as load_graph_for
 from .preparation import Prepared as Prepared
 from .preparation import prepare as prepare

@@ -1,14 +1,21 @@
-"""Loading of graphs to embed with a trained run."""
+"""Embedding of other graphs with a trained run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.workspace import Progress
 from ugcl.data import GraphFiles, load_graph
 from ugcl.data.readers.nodes import ExpectedFeatures
 from ugcl.graph import Graph
+from ugcl.runs.export import write_embeddings
 from ugcl.runs.run import Run
+from ugcl.typing import FloatName
 
 
 def load_graph_for(run: Run, graph: str | GraphFiles, data_root: str | None = None) -> Graph:
@@ -21,6 +28,63 @@ def load_graph_for(run: Run, graph: str | GraphFiles, data_root: str | None = No
     """
     expected = ExpectedFeatures(run.metrics()["features"], run.names("features"))
     return _align_features(load_graph(graph, data_root, expected=expected), run)
+
+
+def embed_to_file(
+    run: Run,
+    graph: Graph,
+    out: Path,
+    *,
+    device: str | None = None,
+    memory: int | None = None,
+    dtype: FloatName = "float32",
+    progress: Progress | None = None,
+) -> tuple[tuple[int, int], list[Path]]:
+    """Write the embeddings of a graph, which may be larger than memory.
+
+    What is computed stays in `OUT.partial` until the file is written. After a kill the same call
+    continues there.
+
+    Args:
+        run: the run.
+        graph: the graph.
+        out: the file; its extension names the format.
+        device: where to compute; by default where the run was trained.
+        memory: bytes of anonymous memory that the process may use; by default small embeddings
+            are computed in memory, and others in half of what there is.
+        dtype: of the embeddings.
+        progress: called as the computation proceeds.
+
+    Returns:
+        The shape of the embeddings, and the files that were written.
+    """
+    from ugcl.engine import resolve_device
+    from ugcl.engine.streaming import streamed
+
+    graph = run.checked(graph)
+    device = resolve_device(device or run.config.device)
+    with streamed(
+        run.model().to(device),
+        graph,
+        run.config.settings,
+        device=device,
+        folder=out.with_name(f"{out.name}.partial"),
+        memory=memory,
+        dtype=dtype,
+        progress=progress,
+    ) as embeddings:
+        ids = np.arange(graph.num_nodes) if graph.ids is None else graph.ids
+        labels = label_names(graph)
+        files = write_embeddings(out, embeddings, ids, labels, dtype=dtype, progress=progress)
+    return (int(embeddings.shape[0]), int(embeddings.shape[1])), files
+
+
+def label_names(graph: Graph) -> npt.NDArray[np.str_] | None:
+    """Return the name of each node's class, "" where it is unknown; None without labels."""
+    if graph.labels is None:
+        return None
+    names = graph.class_names or [str(number) for number in range(graph.num_classes)]
+    return np.array([*names, ""])[graph.labels]
 
 
 def _align_features(graph: Graph, run: Run) -> Graph:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +17,21 @@ import scipy.sparse as sp
 
 from ugcl._utils.columns import to_column
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.files import atomic, check_writable, write_csr, write_npy, write_text
-from ugcl.typing import Embeddings
+from ugcl._utils.files import atomic, check_writable, write_csr, write_json, write_text
+from ugcl._utils.workspace import Progress
+from ugcl.typing import Embeddings, FloatName
+
+if TYPE_CHECKING:
+    from ugcl.engine.streaming import StoredEmbeddings
 
 ROWS = 2**14
 """Rows that are written at a time."""
+
+SHARD = 2**32
+"""Maximum bytes of a file of safetensors."""
+
+BINARY = (".npy", ".parquet", ".safetensors")
+"""Formats that have float16."""
 
 Names = npt.NDArray[Any]
 
@@ -28,15 +40,23 @@ PROJECTOR = "projector_config.pbtxt"
 
 
 def write_embeddings(
-    path: Path, embeddings: Embeddings, ids: Names, labels: npt.NDArray[np.str_] | None = None
+    path: Path,
+    embeddings: Embeddings | StoredEmbeddings,
+    ids: Names,
+    labels: npt.NDArray[np.str_] | None = None,
+    *,
+    dtype: FloatName = "float32",
+    progress: Progress | None = None,
 ) -> list[Path]:
     """Write embeddings in the format that the file's extension names.
 
     Args:
         path: the file.
-        embeddings: N x D', an array or a SciPy CSR matrix.
+        embeddings: N x D', an array, a SciPy CSR matrix, or what `engine.streamed` yields.
         ids: the ids of the rows.
         labels: the labels of the rows, which TensorBoard shows.
+        dtype: of the numbers.
+        progress: called after each block of rows.
 
     Returns:
         The files that were written.
@@ -49,26 +69,94 @@ def write_embeddings(
             else "dense, and .npz is for sparse ones: use another extension for `out`"
         )
         raise UGCLError(f"these embeddings are {advice}")
-    return WRITERS[path.suffix][1](path, embeddings, ids, labels)
+    rows: Any = embeddings if sparse else _Rows(embeddings, dtype, progress)
+    return WRITERS[path.suffix][1](path, rows, ids, labels)
 
 
-def check_ending(path: Path) -> None:
-    """Refuse a file whose extension names no format, or that cannot be written."""
+def check_ending(path: Path, dtype: FloatName = "float32") -> None:
+    """Refuse a file whose extension names no format of the dtype, or that cannot be written."""
+    if dtype != "float32" and path.suffix not in BINARY:
+        raise UGCLError(f"`dtype` {dtype} needs an `out` of {', '.join(BINARY)}, not {path}")
     if path.suffix not in WRITERS:
         formats = ", ".join(f"{ending} ({about})" for ending, (about, _) in WRITERS.items())
         raise UGCLError(f"the extension of `out` {path} names no format: use {formats}")
     check_writable(path)
 
 
-def _blocks(embeddings: Embeddings) -> Iterator[tuple[slice, npt.NDArray[np.float32]]]:
-    for first in range(0, embeddings.shape[0], ROWS):
-        rows = slice(first, min(first + ROWS, embeddings.shape[0]))
-        yield rows, np.ascontiguousarray(embeddings[rows])
+@dataclass(frozen=True)
+class _Rows:
+    """Rows that are read a block at a time."""
+
+    embeddings: Any
+    dtype: FloatName
+    progress: Progress | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.embeddings.shape[0]), int(self.embeddings.shape[1])
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[tuple[slice, Any]]:
+        count = self.shape[0]
+        last = count if last is None else last
+        for start in range(first, last, ROWS):
+            rows = slice(start, min(start + ROWS, last))
+            with np.errstate(over="ignore"):
+                values = np.ascontiguousarray(self.embeddings[rows], dtype=self.dtype)
+            if self.dtype == "float16" and np.isinf(values).any():
+                raise UGCLError("the embeddings do not fit into float16: use `dtype` float32")
+            yield rows, values
+            if self.progress is not None:
+                self.progress(rows.stop / count, "writing")
 
 
-def _npy(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
-    write_npy(path, embeddings)
+def _blocks(embeddings: _Rows) -> Iterator[tuple[slice, Any]]:
+    return embeddings.blocks()
+
+
+def _npy(path: Path, embeddings: _Rows, ids: Names, labels: Names | None) -> list[Path]:
+    header = {
+        "descr": np.lib.format.dtype_to_descr(np.dtype(embeddings.dtype)),
+        "fortran_order": False,
+        "shape": embeddings.shape,
+    }
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+        for _, block in _blocks(embeddings):
+            stream.write(block.data)
     return [path]
+
+
+def _safetensors(path: Path, embeddings: _Rows, ids: Names, labels: Names | None) -> list[Path]:
+    """Write the tensor `embeddings`: one file, or shards of rows and an index of them."""
+    rows, columns = embeddings.shape
+    width = columns * np.dtype(embeddings.dtype).itemsize
+    step = max(1, SHARD // max(1, width))
+    starts = range(0, max(rows, 1), step)
+    dtype = {"float32": "F32", "float16": "F16"}[embeddings.dtype]
+    written, index = [], []
+    for number, first in enumerate(starts, start=1):
+        last = min(first + step, rows)
+        shard = path
+        if len(starts) > 1:
+            shard = path.with_name(f"{path.stem}-{number:05}-of-{len(starts):05}.safetensors")
+        entry = {
+            "dtype": dtype,
+            "shape": [last - first, columns],
+            "data_offsets": [0, (last - first) * width],
+        }
+        about = {"first_row": str(first), "rows": str(rows)}
+        header = json.dumps({"__metadata__": about, "embeddings": entry}).encode()
+        header += b" " * (-len(header) % 8)
+        with atomic(shard) as temporary, temporary.open("wb") as stream:
+            stream.write(len(header).to_bytes(8, "little") + header)
+            for _, block in embeddings.blocks(first, last):
+                stream.write(block.data)
+        written.append(shard)
+        index.append({"file": shard.name, "first_row": first, "rows": last - first})
+    if len(written) > 1:  # comes last: without it the shards are not complete
+        written.append(path.with_name(f"{path.name}.index.json"))
+        write_json(written[-1], {"rows": rows, "columns": columns, "dtype": dtype, "shards": index})
+    return written
 
 
 def _npz(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
@@ -76,9 +164,9 @@ def _npz(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -
     return [path]
 
 
-def _parquet(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
+def _parquet(path: Path, embeddings: _Rows, ids: Names, labels: Names | None) -> list[Path]:
     width = embeddings.shape[1]
-    kind = pa.list_(pa.float32(), width)
+    kind = pa.list_(pa.from_numpy_dtype(np.dtype(embeddings.dtype)), width)
     schema = pa.schema([("id", to_column(ids[:0]).type), ("embedding", kind)])
     with atomic(path) as temporary, pq.ParquetWriter(temporary, schema) as writer:
         for rows, block in _blocks(embeddings):
@@ -94,7 +182,7 @@ def _numbers(block: npt.NDArray[np.float32], ids: Names | None = None) -> pa.Tab
 
 
 def _text(
-    path: Path, embeddings: Embeddings, ids: Names | None, options: pyarrow.csv.WriteOptions
+    path: Path, embeddings: _Rows, ids: Names | None, options: pyarrow.csv.WriteOptions
 ) -> None:
     first = np.zeros((0, embeddings.shape[1]), dtype=np.float32)
     schema = _numbers(first, None if ids is None else ids[:0]).schema
@@ -106,12 +194,12 @@ def _text(
             writer.write_table(_numbers(block, None if ids is None else ids[rows]))
 
 
-def _csv(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
+def _csv(path: Path, embeddings: _Rows, ids: Names, labels: Names | None) -> list[Path]:
     _text(path, embeddings, ids, pyarrow.csv.WriteOptions())
     return [path]
 
 
-def _word2vec(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
+def _word2vec(path: Path, embeddings: _Rows, ids: Names, labels: Names | None) -> list[Path]:
     """Write `N D`, then one line for each node: its id and its numbers, separated by spaces."""
     if ids.dtype.kind == "U":
         spaced = [name for name in ids.tolist() if not name or any(c.isspace() for c in name)]
@@ -134,7 +222,7 @@ def _word2vec(path: Path, embeddings: Embeddings, ids: Names, labels: Names | No
     return [path]
 
 
-def _projector(path: Path, embeddings: Embeddings, ids: Names, labels: Names | None) -> list[Path]:
+def _projector(path: Path, embeddings: _Rows, ids: Names, labels: Names | None) -> list[Path]:
     """Write vectors, metadata and configuration for TensorBoard's projector."""
     metadata, config = path.with_suffix(".metadata.tsv"), path.with_name(PROJECTOR)
     text = (
@@ -160,6 +248,7 @@ WRITERS: Mapping[str, tuple[str, Writer]] = {
     ".npy": ("NumPy", _npy),
     ".npz": ("SciPy, for sparse embeddings", _npz),
     ".parquet": ("ids and vectors", _parquet),
+    ".safetensors": ("safetensors, in shards where it is large", _safetensors),
     ".csv": ("ids and numbers", _csv),
     ".txt": ("word2vec", _word2vec),
     ".vec": ("word2vec", _word2vec),

@@ -66,10 +66,14 @@ class Manifest:
         check_format(path, found, FORMAT)
         return cls(folder, files, set() if verified is None else verified)
 
-    def add(self, name: str) -> None:
-        """Add a file that was made from the results, or its new checksum."""
-        self.files[name] = _entry(self.folder / name)
+    def add(self, name: str, source: str) -> None:
+        """Add a file that was made from one of the results, whose checksum is its key."""
+        self.files[name] = _entry(self.folder / name) | {"of": self.files[source]["sha256"]}
         self._write()
+
+    def made_from(self, name: str, source: str) -> bool:
+        """Return whether a file was made from this version of one of the results."""
+        return name in self.files and self.files[name].get("of") == self.files[source]["sha256"]
 
     def check(self, name: str, *, whole: bool = False) -> None:
         """Raise a `ValueError` for a file that is not the one that training wrote.

@@ -14,6 +14,8 @@ from ugcl._utils.errors import UGCLError
 from ugcl._utils.extras import required
 from ugcl._utils.files import atomic
 from ugcl._utils.suggest import unknown
+from ugcl._utils.workspace import size
+from ugcl.engine.requirements import available_memory
 from ugcl.typing import Embeddings
 
 logger = logging.getLogger(__name__)
@@ -30,6 +32,9 @@ CANDIDATES = 4
 EXPANSION = 64
 """Expansion factor of the index: half of usearch's default takes half the time, and the candidates
 beyond k make up for it."""
+
+LINKS = 256
+"""Bytes of the links of a node in the index, beside its half-precision vector."""
 
 Nearest = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 
@@ -91,6 +96,12 @@ def _index(embeddings: npt.NDArray[np.float32], path: Path) -> Any:
         except (RuntimeError, ValueError):
             pass  # built again
     count, width = embeddings.shape
+    needed, available = count * (2 * width + LINKS), available_memory()
+    if available is not None and needed > available:
+        raise UGCLError(
+            f"an index of {count:,} nodes needs about {size(needed)} of memory and "
+            f"{size(available)} are available: leave out `approximate`"
+        )
     logger.info("building the index of %s nodes, once", f"{count:,}")
     index = library.Index(ndim=width, metric="cos", dtype="f16", expansion_add=EXPANSION)
     step = max(1, BLOCK // (4 * width))

@@ -25,7 +25,7 @@ from ugcl.methods import Shape, method_file
 from ugcl.runs.config import RunConfig, changed_setting
 from ugcl.runs.export import check_ending, write_embeddings
 from ugcl.runs.log import LOG, read_log
-from ugcl.runs.manifest import MANIFEST, Manifest
+from ugcl.runs.manifest import ALWAYS, MANIFEST, Manifest
 from ugcl.runs.method import METHOD_COPY
 from ugcl.runs.neighbors import Nearest, indexed_nearest, nearest, row_of
 from ugcl.typing import Embeddings, ScopeName
@@ -41,6 +41,9 @@ RESULTS = (MODEL, NODES, METRICS)
 PREDICTIONS, HELD_OUT = "predictions.npy", "held_out_edges.npy"
 
 INDEX = "neighbors.usearch"
+
+SAMPLE = 1000
+"""Rows of large embeddings that are tested for finite numbers when they are opened."""
 
 NAMES = "names.json"
 """Names of features and classes, where the graph has them."""
@@ -312,19 +315,19 @@ class Run:
         return [(name, round(cosine, 6)) for name, cosine in pairs]
 
     def _indexed_nearest(self, row: int, k: int) -> Nearest:
-        """Search with the stored index; one without the right checksum is built again."""
+        """Search with the stored index; one of other embeddings is built again."""
         manifest, path = self._manifest(), self.path / INDEX
         if manifest and path.is_file():
             try:
                 manifest.check(INDEX)
             except ValueError:
                 path.unlink()
-        stored = path.is_file() and (manifest is None or INDEX in manifest.files)
+        stored = path.is_file() and (manifest is None or manifest.made_from(INDEX, DENSE))
         if not stored:
             path.unlink(missing_ok=True)
         found = indexed_nearest(self.embeddings(), row, k, path)
         if manifest and not stored:
-            manifest.add(INDEX)
+            manifest.add(INDEX, DENSE)
         return found
 
     def save(self, path: str | Path) -> None:
@@ -424,6 +427,11 @@ class Run:
         """
         from ugcl.engine import resolve_device
 
+        device = resolve_device(device or self.config.device)
+        return self.model(readout_scope).to(device).embed(self.checked(graph), device)
+
+    def checked(self, graph: Graph) -> Graph:
+        """Return a graph to embed, or refuse it; the run's own without held-out edges."""
         num_features = self.metrics()["features"]
         inductive = self.config.load_method().inductive
         if graph.num_features != num_features and inductive:
@@ -433,8 +441,7 @@ class Run:
             )
         if graph.fingerprint == self.config.fingerprint and not inductive:
             graph, _ = self.config.training_graph(graph)
-        device = resolve_device(device or self.config.device)
-        return self.model(readout_scope).to(device).embed(graph, device)
+        return graph
 
     def _damaged(self, name: str, error: Exception) -> UGCLError:
         if isinstance(error, UGCLError):
@@ -494,5 +501,12 @@ def _check_range(values: npt.NDArray[Any], count: int) -> None:
 
 
 def all_finite(embeddings: Embeddings) -> bool:
-    """Return whether all entries of an array or a SciPy matrix are finite."""
-    return bool(np.isfinite(embeddings.data if sp.issparse(embeddings) else embeddings).all())
+    """Return whether all entries of an array or a SciPy matrix are finite.
+
+    Of an array of more than `ALWAYS` bytes `SAMPLE` rows are read.
+    """
+    if sp.issparse(embeddings):
+        return bool(np.isfinite(embeddings.data).all())
+    if embeddings.nbytes > ALWAYS:
+        embeddings = embeddings[np.linspace(0, len(embeddings) - 1, SAMPLE, dtype=np.int64)]
+    return bool(np.isfinite(embeddings).all())

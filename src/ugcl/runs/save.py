@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ugcl._utils.columns import to_column
 from ugcl._utils.files import atomic, write_csr, write_json, write_npy, write_safetensors
 from ugcl.graph import Graph
+from ugcl.runs.export import write_embeddings
 from ugcl.runs.log import LOG
 from ugcl.runs.manifest import Manifest
 from ugcl.runs.method import METHOD_COPY
@@ -31,6 +32,7 @@ from ugcl.runs.run import (
 from ugcl.typing import Embeddings
 
 if TYPE_CHECKING:
+    from ugcl.engine.streaming import StoredEmbeddings
     from ugcl.methods.models.model import Model
 
 
@@ -38,7 +40,7 @@ def save_results(
     run: Run,
     graph: Graph,
     model: Model,
-    embeddings: Embeddings,
+    embeddings: Embeddings | StoredEmbeddings,
     metrics: dict[str, Any],
     predictions: npt.NDArray[np.int64] | None = None,
 ) -> None:
@@ -49,7 +51,7 @@ def save_results(
     if sp.issparse(embeddings):
         write_csr(path / SPARSE, embeddings)
     else:
-        write_npy(path / DENSE, embeddings)
+        write_embeddings(path / DENSE, embeddings, np.empty(0))
     if predictions is not None:
         write_npy(path / PREDICTIONS, predictions)
     names = {"features": graph.feature_names, "classes": graph.class_names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -18,8 +19,10 @@ from ugcl._utils.errors import UGCLError
 from ugcl._utils.files import cannot_write, remove_temporaries, write_npy, write_text
 from ugcl._utils.locks import LOCK, locked
 from ugcl._utils.provenance import source_commit
+from ugcl._utils.workspace import Progress
 from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
 from ugcl.engine.ranks import current
+from ugcl.engine.streaming import streamed
 from ugcl.methods import package_of
 from ugcl.runs.log import LOG, read_log
 from ugcl.runs.manifest import MANIFEST
@@ -28,6 +31,9 @@ from ugcl.runs.run import CONFIG, HELD_OUT, TRAINING, Run
 from ugcl.runs.save import save_results
 
 CHECKPOINT = "checkpoint.safetensors"
+
+PARTIAL = "embeddings.partial"
+"""The folder of embeddings that are being computed and do not fit into memory."""
 
 
 def open_run(
@@ -64,7 +70,12 @@ def open_run(
 
 
 def train_run(
-    run: Run, prepared: Prepared, callbacks: Sequence[Callback] = (), *, wait: bool = False
+    run: Run,
+    prepared: Prepared,
+    callbacks: Sequence[Callback] = (),
+    *,
+    wait: bool = False,
+    progress: Progress | None = None,
 ) -> Fitted | None:
     """Train a run to its end, from its checkpoint where it has one.
 
@@ -77,6 +88,7 @@ def train_run(
         prepared: what `open_run` took.
         callbacks: called during training.
         wait: wait for another process that trains into the folder, instead of raising an error.
+        progress: called while embeddings that do not fit into memory are computed.
 
     Returns:
         The result of the fit; None for a run that was finished before. A run that was stopped has
@@ -85,10 +97,11 @@ def train_run(
     if not run.finished or (run.path / LOCK).is_file():  # or killed at its very end
         with locked(run.path, TRAINING, wait=wait):
             if not run.finished:
-                return _train(run, prepared, callbacks)
+                return _train(run, prepared, callbacks, progress)
     current().share(False)
     if (checkpoint := run.path / CHECKPOINT).is_file():
         checkpoint.unlink()
+    shutil.rmtree(run.path / PARTIAL, ignore_errors=True)
     remove_temporaries(run.path)
     run.check_files()
     return None
@@ -108,7 +121,9 @@ def follow_run(prepared: Prepared) -> None:
         )
 
 
-def _train(run: Run, prepared: Prepared, callbacks: Sequence[Callback]) -> Fitted:
+def _train(
+    run: Run, prepared: Prepared, callbacks: Sequence[Callback], progress: Progress | None
+) -> Fitted:
     remove_temporaries(run.path)
     (run.path / MANIFEST).unlink(missing_ok=True)
     run.copy_method()
@@ -130,17 +145,24 @@ def _train(run: Run, prepared: Prepared, callbacks: Sequence[Callback]) -> Fitte
     )
     if fitted.ended == "stopped":
         return fitted
-    embeddings = fitted.embed(graph)
-    metrics = {
-        **_metrics(run, prepared, fitted),
-        "session_seconds": round(time.perf_counter() - started, 3),
-        "commit": commit,
-        "collapse": asdict(diagnose_collapse(embeddings, graph.adjacency)),
-    }
-    predictions = None
-    if fitted.method.supervised:
-        predictions = fitted.predict_proba(graph).argmax(axis=1)
-    save_results(run, graph, fitted.model, embeddings, metrics, predictions)
+    with streamed(
+        fitted.model,
+        graph,
+        fitted.settings,
+        device=fitted.device,
+        folder=run.path / PARTIAL,
+        progress=progress,
+    ) as embeddings:
+        metrics = {
+            **_metrics(run, prepared, fitted),
+            "session_seconds": round(time.perf_counter() - started, 3),
+            "commit": commit,
+            "collapse": asdict(diagnose_collapse(embeddings, graph.adjacency)),
+        }
+        predictions = None
+        if fitted.method.supervised:
+            predictions = fitted.predict_proba(graph).argmax(axis=1)
+        save_results(run, graph, fitted.model, embeddings, metrics, predictions)
     checkpoint.remove()
     return fitted
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ugcl._utils.memo import cached_on
+from ugcl._utils.workspace import Workspace
 from ugcl.scope import (
     diffusion,
     heat_coefficients,
@@ -19,6 +20,7 @@ from ugcl.scope import (
 )
 from ugcl.typing import CSRMatrix, Device, Diffusion, Features
 from ugcl.views.sampler import Sample, ViewSampler
+from ugcl.views.scaling import ScaledRows
 from ugcl.views.view import View, views_of
 
 
@@ -101,7 +103,11 @@ class DiffusionViews(Corruption):
         return [*super().matrices(adjacency), cached_on(adjacency, key, compute)]
 
     def inference_views(
-        self, adjacency: CSRMatrix, features: Features, device: Device
+        self,
+        adjacency: CSRMatrix,
+        features: Features | ScaledRows,
+        device: Device,
+        work: Workspace | None = None,
     ) -> tuple[View, ...]:
         """Return both views; their representations are added."""
         return views_of(self.matrices(adjacency), features, device)

@@ -23,15 +23,15 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from ugcl._utils.buffers import new_empty
+from ugcl._utils.buffers import mapped_tensor, new_empty
 from ugcl._utils.linalg import OVERSAMPLES
 from ugcl._utils.random import numpy_generator
-from ugcl.scope.adjacency import normalised_adjacency
-from ugcl.sparse import SparseMatrix, multiply
+from ugcl._utils.workspace import Workspace, row_blocks
+from ugcl.scope.adjacency import stored_adjacency
+from ugcl.sparse import csr_tensor, multiply
 from ugcl.typing import CSRMatrix
 
 STEPS = 3
@@ -54,7 +54,7 @@ MIN_VARIANCE = 1e-10
 
 
 def propagated_embedding(
-    adjacency: CSRMatrix, columns: int, seed: int = 0
+    adjacency: CSRMatrix, columns: int, seed: int = 0, work: Workspace | None = None
 ) -> npt.NDArray[np.float32]:
     """Return `U sqrt(S)` of the leading singular triplets of `P^4 L P^3`, N x columns.
 
@@ -62,45 +62,59 @@ def propagated_embedding(
         adjacency: A, symmetric, without diagonal, with at least one edge.
         columns: the number of singular directions, at most N.
         seed: the seed of the random start.
+        work: where the matrices are kept; by default in memory.
     """
+    work = Workspace() if work is None else work
     size = adjacency.shape[0]
     width = min(size, columns + OVERSAMPLES)
-    walk, log_edges = propagation_matrices(adjacency)
+    walk, log_edges = propagation_matrices(adjacency, work)
+    work.release()
     before, after = [walk] * STEPS, [walk] * STEPS
     rows = new_empty(torch.empty(0), (size, width))
+    block = min(BLOCK, width)
+    if work.memory is not None:
+        block = min(block, work.block_width(size, width, held=rows.nbytes))
     numpy_generator("structure", seed).standard_normal(out=rows.numpy(), dtype=np.float32)
     for _ in range(ITERATIONS - 1):
-        _multiply_in_place([*before, log_edges, *after], rows)
+        _multiply_in_place([*before, log_edges, *after], rows, block)
         for _ in range(2):  # the second time for what rounding left
             variances, axes = _principal_axes(rows)
             _rotate(rows, axes / variances.sqrt())
-    _multiply_in_place([*before, log_edges, *after, walk], rows)
+    _multiply_in_place([*before, log_edges, *after, walk], rows, block)
     variances, axes = _principal_axes(rows)
     _rotate(rows, (axes / variances.pow(1 / 4))[:, :columns])
     return rows[:, :columns].numpy()
 
 
-def propagation_matrices(adjacency: CSRMatrix) -> tuple[Tensor, Tensor]:
-    """Return P and L as CSR tensors."""
+def propagation_matrices(
+    adjacency: CSRMatrix, work: Workspace | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return P and L as CSR tensors, kept in `work`."""
+    work = Workspace() if work is None else work
     degree = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-    lengths = np.diff(adjacency.indptr)
-    values = degree.sum() * adjacency.data
-    values /= np.repeat(degree, lengths)
-    values /= degree[adjacency.indices]
-    np.log(np.maximum(values, 1, out=values), out=values)
-    edges = values.astype(np.float32), adjacency.indices, adjacency.indptr
-    matrices = (
-        normalised_adjacency(adjacency, float(adjacency.data.mean())),
-        sp.csr_array(edges, shape=adjacency.shape),
-    )
-    walk, log_edges = (SparseMatrix.from_scipy(m, symmetric=True).matrix for m in matrices)
-    return walk, log_edges
+    volume, starts = degree.sum(), adjacency.indptr
+
+    def log_values() -> Iterator[tuple[npt.NDArray[np.float32]]]:
+        for rows in row_blocks(adjacency.shape[0]):
+            lengths = np.diff(starts[rows.start : rows.stop + 1])
+            entries = slice(int(starts[rows.start]), int(starts[rows.stop]))
+            values = volume * adjacency.data[entries]
+            values /= np.repeat(degree[rows], lengths)
+            values /= degree[adjacency.indices[entries]]
+            np.log(np.maximum(values, 1, out=values), out=values)
+            yield (values.astype(np.float32),)
+
+    walk = stored_adjacency(adjacency, float(adjacency.data.mean()), work, "walk").matrix
+    specs = {"log edges": ((adjacency.nnz,), np.dtype(np.float32))}
+    (values,) = work.arrays(specs, log_values())
+    columns, first = mapped_tensor(adjacency.indices), mapped_tensor(starts)
+    return walk, csr_tensor(first, columns, values, adjacency.shape)
 
 
-def _multiply_in_place(factors: list[Tensor], rows: Tensor) -> None:
+def _multiply_in_place(factors: list[Tensor], rows: Tensor, step: int) -> None:
     """Replace rows H by `F_k ... F_1 H`, a block of columns at a time."""
     width = rows.shape[1]
-    bounds = np.linspace(0, width, 1 + -(-width // BLOCK)).astype(int)
+    bounds = np.linspace(0, width, 1 + -(-width // step)).astype(int)
     for first, last in pairwise(bounds.tolist()):
         block = rows[:, first:last]
         shape = block.shape

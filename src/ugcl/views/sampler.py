@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from torch import Tensor
 
-from ugcl.scope import normalised_adjacency
+from ugcl._utils.workspace import Workspace
+from ugcl.scope import stored_adjacency
+from ugcl.sparse import SparseMatrix
 from ugcl.typing import CSRMatrix, Device, Features
 from ugcl.views.scaling import ScaledRows
-from ugcl.views.view import View
+from ugcl.views.view import View, aggregate, features_to
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,24 @@ class ViewSampler(ABC):
         """Sample the views of one step."""
 
     def inference_views(
-        self, adjacency: CSRMatrix, features: Features, device: Device
+        self,
+        adjacency: CSRMatrix,
+        features: Features | ScaledRows,
+        device: Device,
+        work: Workspace | None = None,
     ) -> tuple[View, ...]:
-        """Return the views to embed, one for each encoder; by default the graph itself."""
-        return (View.of(normalised_adjacency(adjacency, self.self_loops), features, device),)
+        """Return the views to embed, one for each encoder; by default the graph itself.
+
+        Args:
+            adjacency: A of the graph, which may be mapped.
+            features: X, scaled, or scaled when it is read.
+            device: where the views are used.
+            work: where large arrays are kept; by default in memory.
+        """
+        work = work or Workspace(device=device)
+        matrix = stored_adjacency(adjacency, self.self_loops, work)
+        is_lazy = isinstance(features, ScaledRows)
+        columns = features if is_lazy else features_to(features, device)
+        if isinstance(columns, SparseMatrix):
+            return (View(matrix, columns, None, matrix),)
+        return (View(matrix, None, aggregate(matrix, columns, work), matrix),)

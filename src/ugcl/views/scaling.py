@@ -94,8 +94,10 @@ class ScaledRows:
         """Return rows that are not scaled, unless they are `ScaledRows` already."""
         return features if isinstance(features, ScaledRows) else cls(features)
 
-    def __getitem__(self, nodes: NodeIndices) -> Features:
-        """Read some rows."""
+    def __getitem__(self, nodes: NodeIndices | slice) -> Features:
+        """Read some rows; those of a slice are as sparse as X."""
+        if isinstance(nodes, slice):
+            return self._scaled(single(self.features[nodes]))
         rows = self._scaled(take_rows(self.features, nodes))
         return rows.toarray() if self.dense and sp.issparse(rows) else rows
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ugcl._utils.linalg import randomized_svd
+from ugcl._utils.workspace import Workspace
 from ugcl.scope import top_k_diffusion
 from ugcl.typing import CSRMatrix
 from ugcl.views.propagation import propagated_embedding
@@ -39,7 +40,11 @@ ITERATIONS = 2
 
 
 def structural_embedding(
-    adjacency: CSRMatrix, columns: int, window: int = 5, seed: int = 0
+    adjacency: CSRMatrix,
+    columns: int,
+    window: int = 5,
+    seed: int = 0,
+    work: Workspace | None = None,
 ) -> npt.NDArray[np.float32]:
     """Return `U sqrt(S)` of the leading singular triplets of NetMF's matrix M.
 
@@ -51,15 +56,18 @@ def structural_embedding(
         columns: the number of singular directions.
         window: T, the number of steps of the walks; not used for large graphs.
         seed: the seed of the randomised SVD (Halko et al., 2011).
+        work: where large matrices are kept; by default in memory.
 
     Returns:
         N x columns. Nodes without edges have rows of zeros, as have columns beyond N.
     """
     size = adjacency.shape[0]
-    embedding = np.zeros((size, columns), dtype=np.float32)
     rank = min(size, columns)
+    if adjacency.nnz and size > MAX_WALKED and rank == columns:
+        return propagated_embedding(adjacency, rank, seed, work)
+    embedding = np.zeros((size, columns), dtype=np.float32)
     if adjacency.nnz and size > MAX_WALKED:
-        embedding[:, :rank] = propagated_embedding(adjacency, rank, seed)
+        embedding[:, :rank] = propagated_embedding(adjacency, rank, seed, work)
     elif adjacency.nnz and rank:
         left, values, _ = randomized_svd(
             walk_matrix(adjacency, window), rank, seed, iterations=ITERATIONS

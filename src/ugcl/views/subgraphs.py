@@ -12,11 +12,12 @@ import torch
 
 from ugcl._utils.memo import cached_on
 from ugcl._utils.rows import row_entries
+from ugcl._utils.workspace import Workspace
 from ugcl.scope import normalised_adjacency, pagerank_coefficients, top_k_diffusion
 from ugcl.sparse import SparseMatrix
 from ugcl.typing import CSRMatrix, Device, Features, NodeIndices
 from ugcl.views.sampler import Sample, ViewSampler
-from ugcl.views.scaling import densify
+from ugcl.views.scaling import ScaledRows, densify
 from ugcl.views.view import View, features_to, rows_to
 
 CHUNK = 4096
@@ -111,7 +112,11 @@ class SubgraphSampler(ViewSampler):
         return Sample((view,))
 
     def inference_views(
-        self, adjacency: CSRMatrix, features: Features, device: Device
+        self,
+        adjacency: CSRMatrix,
+        features: Features | ScaledRows,
+        device: Device,
+        work: Workspace | None = None,
     ) -> tuple[View, ...]:
         """Return the view in which each node is encoded within its own subgraph.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +10,12 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from ugcl._utils.buffers import mapped_tensor
+from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.scope import Scope
-from ugcl.sparse import SparseMatrix
+from ugcl.sparse import SparseMatrix, multiply
 from ugcl.typing import CSRMatrix, Device, Features
-from ugcl.views.scaling import densify
+from ugcl.views.scaling import ScaledRows, densify
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class View:
 
 def views_of(
     adjacencies: Sequence[CSRMatrix],
-    features: Features,
+    features: Features | ScaledRows,
     device: Device,
     *,
     keep_features: bool = False,
@@ -129,12 +131,36 @@ def views_of(
 
 
 def features_to(
-    features: Features | SparseMatrix | Tensor, device: Device
+    features: Features | SparseMatrix | Tensor | ScaledRows, device: Device
 ) -> SparseMatrix | Tensor:
     """Copy X to a device, sparse where few of its entries are not zero."""
     if isinstance(features, SparseMatrix | Tensor):
         return features
-    return rows_to(densify(features), device)
+    rows = features.all() if isinstance(features, ScaledRows) else features
+    return rows_to(densify(rows), device)
+
+
+def aggregate(matrix: SparseMatrix, columns: Tensor | ScaledRows, work: Workspace) -> Tensor:
+    """Return A X of a dense X, computed by blocks of columns."""
+    like = columns if isinstance(columns, Tensor) else torch.empty(0, device=work.device)
+    rows, width = columns.shape
+    if work.has("A X"):
+        return work.stored("A X")
+
+    def products() -> Iterator[tuple[slice, Tensor]]:
+        for block in work.blocks(rows, width):
+            shape = rows, block.stop - block.start
+            source, product = work.buffers(2, shape, like=like.flatten()[:0])
+            for part in row_blocks(rows):
+                source[part] = _tensor(columns[part])[:, block]
+            yield block, multiply(matrix.matrix, source, out=product)
+            work.advance(shape[1], "features")
+
+    return work.assembled("A X", (rows, width), products())
+
+
+def _tensor(rows: Features | Tensor) -> Tensor:
+    return rows if isinstance(rows, Tensor) else mapped_tensor(np.asarray(rows, np.float32))
 
 
 def rows_to(features: Features, device: Device) -> SparseMatrix | Tensor:

@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,7 @@ from ugcl import Graph, UGCLError, convert_graph, load_graph
 from ugcl.cli import main
 from ugcl.data import GraphFiles
 from ugcl.data.conversion import budget, node_numbers
+from ugcl.data.conversion.database import Database
 
 Options = dict[str, Any]
 
@@ -331,3 +334,32 @@ def test_the_command_prints_stages_and_json(
     assert "sorting edges ..." in streams.err
     assert main(["check", out]) == 0
     assert "read: 50 nodes" in capsys.readouterr().out
+
+
+def test_a_full_disk_keeps_what_is_done(files: GraphFiles, tmp_path: Path) -> None:
+    def fill(name: str, done: int, total: int | None) -> None:
+        if name == "sorting edges" and done:
+            raise OSError(28, "No space left on device")
+
+    begun: list[str] = []
+    with pytest.raises(UGCLError, match=r"cannot write .*No space left on device\): make room"):
+        convert_graph(files, tmp_path / "graph", progress=fill)
+    assert not (tmp_path / "graph").exists()
+    convert_graph(files, tmp_path / "graph", progress=lambda name, *_: begun.append(name))
+    assert begun[0] == "sorting edges"
+
+
+def test_exceptions_of_the_database_are_one_sentence(tmp_path: Path) -> None:
+    db = Database(tmp_path, 10**8, 1, "1 GB")
+    errors: list[tuple[BaseException, type[BaseException], str | None]] = [
+        (duckdb.OutOfMemoryException("x"), UGCLError, "does not fit into 1 GB of memory"),
+        (duckdb.OutOfMemoryException("a\nmax_temp_directory_size"), OSError, "No space left"),
+        (duckdb.IOException("No space left on device"), OSError, "No space left"),
+        (duckdb.InterruptException("x"), KeyboardInterrupt, None),
+        (duckdb.BinderException("x"), UGCLError, r"the conversion failed \(x\)"),
+        (RuntimeError("x"), RuntimeError, "x"),
+    ]
+    with closing(db):
+        for error, expected, message in errors:
+            with pytest.raises(expected, match=message), db.errors():
+                raise error

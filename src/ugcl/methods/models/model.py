@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from ugcl._utils.buffers import new_empty
 from ugcl._utils.errors import UGCLError
+from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.graph import Graph
 from ugcl.methods.settings import TrainingSettings
 from ugcl.nn import Adam
@@ -81,6 +83,40 @@ class Predictor(Model):
     @abstractmethod
     def predict(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
         """Return the probability of each class for each node, N x C."""
+
+
+class BlockModel(Model, ABC):
+    """Base class for models whose embeddings are computed in blocks of columns.
+
+    The blocks of a graph that is larger than memory are stored in files, and its embeddings are
+    written from them row by row.
+    """
+
+    @abstractmethod
+    def num_columns(self, graph: Graph) -> int:
+        """Return D', the columns of the embeddings."""
+
+    @abstractmethod
+    def column_blocks(self, graph: Graph, work: Workspace) -> Iterator[tuple[int, Tensor]]:
+        """Yield the first column of each block and its values, N x width, before `finish_rows`.
+
+        A block may be overwritten when the next one is requested, unless it is kept in `work`.
+        """
+
+    def finish_rows(self, rows: Tensor) -> Tensor:
+        """Return rows of the embeddings as they are returned, for example of norm 1."""
+        return rows
+
+    @torch.no_grad()
+    def embed(self, graph: Graph, device: Device) -> Embeddings:
+        """Return the embeddings of all nodes, N x D' float32, in memory."""
+        with Workspace(device=device) as work:
+            embeddings = new_empty(torch.empty(0), (graph.num_nodes, self.num_columns(graph)))
+            for first, block in self.column_blocks(graph, work):
+                embeddings[:, first : first + block.shape[1]] = block
+        for rows in row_blocks(graph.num_nodes):
+            embeddings[rows] = self.finish_rows(embeddings[rows])
+        return embeddings.numpy()
 
 
 class ScaledModel(Model, ABC):

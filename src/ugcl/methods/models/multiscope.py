@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,15 @@ import torch
 from torch import Tensor
 
 from ugcl._utils.random import numpy_generator
+from ugcl._utils.workspace import Workspace
 from ugcl.graph import Graph
 from ugcl.losses import Batch
+from ugcl.methods.models.propagated import projected_rows, propagated_columns
 from ugcl.methods.models.ssl import SSLModel
 from ugcl.methods.models.structure import edges_key, structural_block
 from ugcl.methods.multiscope import MultiScopeSettings, build
 from ugcl.nn import unit_rows
-from ugcl.scope import Power, normalised_adjacency
-from ugcl.sparse import SparseMatrix, multiply
+from ugcl.scope import Power, normalised_adjacency, stored_adjacency
 from ugcl.typing import Device, Features
 from ugcl.views import (
     LARGE_GRAPH,
@@ -209,48 +210,99 @@ class MultiScopeModel(SSLModel):
             self.weights.copy_(torch.tensor(reliability.weights(graph.num_nodes)))
         self.trained_on.fill_(edges_key(graph.adjacency))
 
-    def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
-        """Return the embeddings of all nodes: weighted blocks side by side."""
-        blocks = list(self.blocks(graph, device))
-        embeddings = torch.empty(graph.num_nodes, sum(block.shape[1] for _, block in blocks))
-        column = 0
-        while blocks:  # each is freed once it is copied
-            block = blocks.pop(0)[1]
-            embeddings[:, column : column + block.shape[1]] = block
-            column += block.shape[1]
-        return embeddings.numpy()
+    @property
+    def layout(self) -> list[tuple[str, int]]:
+        """Return name and columns of each block: "z", "A z", ..., "X", "A^2 X", "structure"."""
+        settings = self.settings
+        hidden, raw = self.directions.shape[1], self.raw_directions.shape[1]
+        names = ["z", *(f"{_power(k)} z" for k in settings.powers)]
+        if not isinstance(self.readout_scope, Power):
+            names.append(f"{settings.readout_scope} z")
+        blocks = [(name, hidden) for name in names]
+        if settings.raw_columns:
+            blocks += [(name, raw) for name in ("X", *(_power(k) + " X" for k in self._raw_powers))]
+        if settings.structure_columns:
+            blocks.append(("structure", settings.structure_columns))
+        return blocks
+
+    @property
+    def _raw_powers(self) -> tuple[int, ...]:
+        return self.settings.raw_powers if self.settings.raw_columns else ()
+
+    def num_columns(self, graph: Graph) -> int:
+        """Return the columns of all blocks."""
+        return sum(columns for _, columns in self.layout)
+
+    def blocks(self, graph: Graph, device: Device) -> Iterator[tuple[str, Tensor]]:
+        """Yield the blocks of the embeddings by name."""
+        embeddings = torch.from_numpy(self.embed(graph, device))
+        names, widths = zip(*self.layout, strict=True)
+        yield from zip(names, torch.split(embeddings, list(widths), dim=1), strict=True)
 
     @torch.no_grad()
-    def blocks(self, graph: Graph, device: Device) -> Iterator[tuple[str, Tensor]]:
-        """Yield the blocks of the embeddings by name: "z", "A z", ..., "X", "A X", "structure".
-
-        z is learned from features and neighbourhoods, and has the weights of both as factors.
-        Blocks have rows of norm 1, but that of the features themselves, where the norm of a row may
-        say something, has a mean squared norm of 1.
-        """
-        settings = self.settings
-        own, around, structural = self.weights.tolist()
-        adjacency = SparseMatrix.from_scipy(
-            normalised_adjacency(graph.adjacency, settings.self_loops), device=device
-        )
-        parts = self._hidden(self.inputs(graph), device)
-        hidden = torch.cat([(part - self.centre) @ self.directions for part in parts])
-        yield "z", (own * around * unit_rows(hidden)).cpu()
-        for power, rows in _powers(adjacency, hidden, settings.powers):
-            yield f"{power} z", (around * unit_rows(rows)).cpu()
-        if not isinstance(self.readout_scope, Power):
-            rows = self.readout_scope.on(adjacency)(hidden)
-            yield f"{settings.readout_scope} z", (around * unit_rows(rows)).cpu()
+    def column_blocks(self, graph: Graph, work: Workspace) -> Iterator[tuple[int, Tensor]]:
+        """Yield columns of the blocks; z and X need no edges."""
+        settings, size = self.settings, graph.num_nodes
+        powers, raw_powers = settings.powers, self._raw_powers
+        hidden, raw = self.directions.shape[1], self.raw_directions.shape[1]
+        work.block_width(size, max(hidden, raw))
+        work.plan(hidden * (1 + max(powers, default=0)) + raw * (1 + max(raw_powers, default=0)))
+        (z,) = work.arrays({"z": ((size, hidden), np.dtype(np.float32))}, self._codes(graph, work))
+        work.advance(hidden, "encoding")
+        yield 0, z
+        adjacency = None
+        limited = not isinstance(self.readout_scope, Power)
+        if powers or raw_powers or limited:
+            adjacency = stored_adjacency(graph.adjacency, settings.self_loops, work)
+        if adjacency is not None:
+            limit = self.readout_scope.on(adjacency) if limited else None
+            for index, columns, rows in propagated_columns(
+                adjacency, z, powers, work, "z power", limit
+            ):
+                yield hidden * (1 + index) + columns.start, rows
+        column = hidden * (1 + len(powers) + limited)
         if settings.raw_columns:
-            hidden = _tensor(self.scaled(graph) @ self.raw_directions.cpu().numpy()).to(device)
-            yield "X", (own * hidden).cpu()
-            for power, rows in _powers(adjacency, hidden, settings.raw_powers):
-                yield f"{power} X", (around * unit_rows(rows)).cpu()
-        if columns := settings.structure_columns:
-            block = structural_block(graph.adjacency, columns, int(self.trained_on))
-            yield "structure", structural * unit_rows(_tensor(block))
+            directions = self.raw_directions.cpu().numpy()
+            features = projected_rows(self.rows(graph), directions, work, "X")
+            work.advance(raw, "features")
+            yield column, features
+            if adjacency is not None:
+                for index, columns, rows in propagated_columns(
+                    adjacency, features, raw_powers, work, "X power"
+                ):
+                    yield column + raw * (1 + index) + columns.start, rows
+            column += raw * (1 + len(raw_powers))
+        if settings.structure_columns:
+            width, key = settings.structure_columns, int(self.trained_on)
+            yield column, structural_block(graph.adjacency, width, key, work)
 
-    def _hidden(self, features: Features, device: Device) -> Iterator[Tensor]:
+    def finish_rows(self, rows: Tensor) -> Tensor:
+        """Return rows whose blocks have norm 1 and their weights.
+
+        z is learned from features and neighbourhoods, and has the weights of both as factors. The
+        norm of a row of the features themselves may say something: they have a mean squared norm
+        of 1.
+        """
+        own, around, structural = self.weights.tolist()
+        layout = self.layout
+        finished = []
+        for (name, _), block in zip(
+            layout, torch.split(rows, [width for _, width in layout], dim=1), strict=True
+        ):
+            if name == "X":
+                finished.append(own * block)
+                continue
+            factor = own * around if name == "z" else around
+            factor = structural if name == "structure" else factor
+            finished.append(factor * unit_rows(block.contiguous()))
+        return torch.cat(finished, dim=1)
+
+    def _codes(self, graph: Graph, work: Workspace) -> Iterator[tuple[npt.NDArray[np.float32]]]:
+        """Yield z of `ROWS` nodes at a time."""
+        for part in self._hidden(self.input_rows(graph), work.device):
+            yield (((part - self.centre) @ self.directions).cpu().numpy(),)
+
+    def _hidden(self, features: Features | ScaledRows, device: Device) -> Iterator[Tensor]:
         """Encode all nodes, and yield H of `ROWS` at a time."""
         training = self.training
         self.eval()
@@ -259,16 +311,8 @@ class MultiScopeModel(SSLModel):
         self.train(training)
 
 
-def _powers(
-    adjacency: SparseMatrix, rows: Tensor, powers: Sequence[int]
-) -> Iterator[tuple[str, Tensor]]:
-    """Yield the name and the product `A^k H` for each of the ascending powers k."""
-    previous = 0
-    for power in powers:
-        for _ in range(power - previous):
-            rows = multiply(adjacency.matrix, rows)
-        previous = power
-        yield "A" if power == 1 else f"A^{power}", rows
+def _power(power: int) -> str:
+    return "A" if power == 1 else f"A^{power}"
 
 
 def _mean_length(rows: npt.NDArray[Any]) -> float:

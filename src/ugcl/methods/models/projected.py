@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ugcl._utils.linalg import dense_rows, normalize_rows
+from ugcl._utils.linalg import normalize_rows
+from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.graph import Graph
-from ugcl.methods.models.model import ScaledModel
+from ugcl.methods.models.model import BlockModel, ScaledModel
+from ugcl.methods.models.propagated import projected_rows, propagated_columns
 from ugcl.methods.models.structure import edges_key, structural_block
-from ugcl.scope import normalised_adjacency
-from ugcl.typing import Device, FeatureScaling
-from ugcl.views import fast_smooth_features, leading_directions
+from ugcl.scope import stored_adjacency
+from ugcl.typing import FeatureScaling
+from ugcl.views import leading_directions
 
 
-class ProjectedFeatures(ScaledModel):
+class ProjectedFeatures(BlockModel, ScaledModel):
     """Base class for models of `X V`, with V the leading directions of the training graph's X.
 
     Args:
@@ -48,11 +49,21 @@ class ProjectedFeatures(ScaledModel):
         directions = leading_directions(self.scaled(graph), columns, precision=np.float32)
         self.directions.copy_(torch.from_numpy(directions))
 
-    def smoothed(self, graph: Graph, powers: Sequence[int]) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield `A^k X V` for each of the ascending powers k, computed on the CPU."""
-        rows = dense_rows(self.scaled(graph) @ self.directions.cpu().numpy())
-        adjacency = normalised_adjacency(graph.adjacency, self.self_loops)
-        return (product for _, product in fast_smooth_features(adjacency, rows, powers))
+    def smoothed(
+        self, graph: Graph, powers: Sequence[int], work: Workspace
+    ) -> Iterator[tuple[int, slice, Tensor]]:
+        """Yield columns of `A^k X V` for each of the ascending powers k, as indices of them."""
+        width = self.directions.shape[1]
+        work.block_width(graph.num_nodes, width)
+        work.plan(width * (1 + max(powers, default=0)))
+        directions = self.directions.cpu().numpy()
+        rows = projected_rows(self.rows(graph), directions, work, "X V")
+        work.advance(width, "features")
+        if not any(powers):
+            yield from ((index, slice(0, width), rows) for index in range(len(powers)))
+            return
+        adjacency = stored_adjacency(graph.adjacency, self.self_loops, work)
+        yield from propagated_columns(adjacency, rows, powers, work, "A X V")
 
 
 class PrincipalComponents(ProjectedFeatures):
@@ -80,12 +91,28 @@ class PrincipalComponents(ProjectedFeatures):
         super().__init__(num_features, scaling, columns, self_loops)
         self.powers = smoothing, smoothing + scope
 
-    def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
-        """Return the mean of H and `A^n H`."""
-        hidden, context = self.smoothed(graph, self.powers)
-        mean = hidden + context
-        mean *= np.float32(0.5)
-        return mean
+    def num_columns(self, graph: Graph) -> int:
+        """Return the columns of V."""
+        return int(self.directions.shape[1])
+
+    def column_blocks(self, graph: Graph, work: Workspace) -> Iterator[tuple[int, Tensor]]:
+        """Yield columns of the mean of H and `A^n H`."""
+        hidden: Tensor | None = None
+        for index, columns, rows in self.smoothed(graph, self.powers, work):
+            if index == 0:
+                hidden = rows if work.folder else rows.clone()
+                continue
+            assert hidden is not None
+            name = f"mean {columns.start}-{columns.stop}"
+            if work.has(name):
+                yield columns.start, work.stored(name)
+                continue
+            mean = hidden
+            if work.folder:  # mapped, and the buffers are free by now
+                (mean,) = work.buffers(1, rows.shape, like=rows.flatten()[:0])
+            for part in row_blocks(len(rows)):
+                mean[part] = (hidden[part] + rows[part]).mul_(0.5)
+            yield columns.start, work.result(name, mean)
 
 
 class FeatureBlocks(ProjectedFeatures):
@@ -123,15 +150,25 @@ class FeatureBlocks(ProjectedFeatures):
         super().fit_buffers(graph)
         self.trained_on.fill_(edges_key(graph.adjacency))
 
-    def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
-        """Return the blocks; the structural one is zero for graphs that arrive later."""
-        width, columns = self.directions.shape[1], self.structure_columns
-        blocks = np.empty((graph.num_nodes, len(self.powers) * width + columns), dtype=np.float32)
-        for index, rows in enumerate(self.smoothed(graph, self.powers)):
-            blocks[:, index * width : (index + 1) * width] = normalize_rows(rows)
-        if columns:
-            structure = structural_block(graph.adjacency, columns, int(self.trained_on))
-            last = blocks[:, -columns:]
-            last[:] = normalize_rows(structure)
-            last *= np.float32(self.structure_weight)
-        return blocks
+    def num_columns(self, graph: Graph) -> int:
+        """Return the columns of all blocks."""
+        return len(self.powers) * self.directions.shape[1] + self.structure_columns
+
+    def column_blocks(self, graph: Graph, work: Workspace) -> Iterator[tuple[int, Tensor]]:
+        """Yield columns of the blocks; the structural one is zero for graphs that arrive later."""
+        width = self.directions.shape[1]
+        for index, columns, rows in self.smoothed(graph, self.powers, work):
+            yield index * width + columns.start, rows
+        if columns_left := self.structure_columns:
+            block = structural_block(graph.adjacency, columns_left, int(self.trained_on), work)
+            yield len(self.powers) * width, block
+
+    def finish_rows(self, rows: Tensor) -> Tensor:
+        """Return rows whose blocks have norm 1, the structural one its weight."""
+        widths = [self.directions.shape[1]] * len(self.powers)
+        if self.structure_columns:
+            widths.append(self.structure_columns)
+        blocks = [normalize_rows(part.numpy()) for part in torch.split(rows, widths, dim=1)]
+        if self.structure_columns:
+            blocks[-1] *= np.float32(self.structure_weight)
+        return torch.from_numpy(np.hstack(blocks))

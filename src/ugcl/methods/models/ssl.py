@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
 from ugcl._utils.random import numpy_generator, torch_generator
 from ugcl._utils.rows import is_mapped
+from ugcl._utils.workspace import Workspace, row_blocks
 from ugcl.graph import Graph
 from ugcl.losses import Batch
-from ugcl.methods.models.model import ScaledModel
+from ugcl.methods.models.model import BlockModel, ScaledModel
 from ugcl.methods.parts import Parts
 from ugcl.methods.settings import SSLSettings, TrainingSettings, resolved, resolved_scaling
 from ugcl.nn import Adam, AdamW, Encoder, unit_rows
-from ugcl.scope import Power, WholeGraph, scope_of
+from ugcl.nn.columns import HiddenColumns
+from ugcl.scope import Power, Scope, WholeGraph, scope_of
+from ugcl.sparse import multiply
 from ugcl.typing import Device, Readout
 from ugcl.views import LARGE_GRAPH, Ahead, Sample, View, ViewSampler
 
@@ -29,7 +32,7 @@ S = TypeVar("S", bound=SSLSettings)
 OPTIMIZERS: dict[str, type[Optimizer]] = {"adam": Adam, "adamw": AdamW}
 
 
-class SSLModel(ScaledModel):
+class SSLModel(BlockModel, ScaledModel):
     """A method's parts with the training step and the readout that all methods share.
 
     Args:
@@ -135,66 +138,134 @@ class SSLModel(ScaledModel):
         for average, value in pairs:
             average.lerp_(value, weight)
 
-    @torch.no_grad()
-    def embed(self, graph: Graph, device: Device) -> npt.NDArray[np.float32]:
-        """Return the embeddings of all nodes, N x D' float32, computed in blocks of columns."""
-        readout, width = self.settings.readout, self.encoder.width
-        views = self.views.inference_views(graph.adjacency, self.scaled(graph), device)
-        if readout == "blocks":
-            return self._embed_blocks(views)
-        concat = readout == "concat"
-        embeddings = torch.empty(graph.num_nodes, 2 * width if concat else width)
-        scope = Power(0) if readout == "hidden" else self.readout_scope
-        training = self.training
-        self.eval()
-        blocks = (self._encoder_of(index).blocks(view, scope) for index, view in enumerate(views))
-        for columns, patch, context in _add_blocks(*blocks):
-            if concat:
-                embeddings[:, :width][:, columns] = patch
-                embeddings[:, width:][:, columns] = context
-            else:
-                embeddings[:, columns] = _read_out(patch, context, readout)
-        self.train(training)
-        if readout == "context-l2":
-            embeddings = unit_rows(embeddings)
-        return embeddings.numpy()
+    def num_columns(self, graph: Graph) -> int:
+        """Return the columns of the embeddings: one or several scopes side by side."""
+        return len(self._scopes) * self.encoder.width
 
-    def _embed_blocks(self, views: tuple[View, ...]) -> npt.NDArray[np.float32]:
-        """Return `[H | A H | A^2 H | context]`, each with rows of norm 1, without duplicates."""
+    @property
+    def _scopes(self) -> list[Scope]:
+        """The scopes that are read out side by side; patches may be added to their contexts."""
         last = self.readout_scope
-        smaller = min(3, last.n) if isinstance(last, Power) else 3
-        scopes = [*(Power(n) for n in range(smaller)), last]
+        if self.settings.readout == "hidden":
+            return [Power(0)]
+        if self.settings.readout == "concat":
+            return [Power(0), last]
+        if self.settings.readout == "blocks":
+            smaller = min(3, last.n) if isinstance(last, Power) else 3
+            return [*(Power(n) for n in range(smaller)), last]
+        return [last]
+
+    def column_blocks(self, graph: Graph, work: Workspace) -> Iterator[tuple[int, Tensor]]:
+        """Yield the columns of the readout, computed in blocks of columns of H."""
+        width, scopes = self.encoder.width, self._scopes
+        work.block_width(graph.num_nodes, width)  # refuses too little memory
         training = self.training
         self.eval()
-        parts = [
-            [self._encoder_of(index).context(view, scope) for index, view in enumerate(views)]
-            for scope in scopes
-        ]
-        self.train(training)
-        blocks = [unit_rows(torch.stack(part).sum(dim=0)).cpu() for part in parts]
-        return torch.cat(blocks, dim=1).numpy()
+        try:
+            sparse = sp.issparse(graph.features)
+            features = self.scaled(graph) if sparse else self.rows(graph)
+            steps = max((scope.n for scope in scopes if isinstance(scope, Power)), default=1)
+            work.plan(graph.num_features * (not sparse) + width * max(steps, 1))
+            views = self.views.inference_views(graph.adjacency, features, work.device, work)
+            parts = [
+                (view, self._encoder_of(index).columns(view, work, f"hidden {index}"))
+                for index, view in enumerate(views)
+            ]
+            buffers = 2 + (not all(hidden.cheap for _, hidden in parts))
+            for columns in work.blocks(graph.num_nodes, width, buffers):
+                names = [f"{index} {columns.start}-{columns.stop}" for index in range(len(scopes))]
+                if all(map(work.has, names)):
+                    found: Iterator[Tensor] = map(work.stored, names)
+                    work.advance((columns.stop - columns.start) * max(steps, 1), "embedding")
+                else:
+                    read = self._read(parts, columns, work)
+                    found = (
+                        work.result(name, rows) for name, rows in zip(names, read, strict=True)
+                    )
+                for index, rows in enumerate(found):
+                    yield index * width + columns.start, rows
+        finally:
+            self.train(training)
+
+    def _read(
+        self, parts: Sequence[tuple[View, HiddenColumns]], columns: slice, work: Workspace
+    ) -> Iterator[Tensor]:
+        """Yield columns of each scope, the sums of those of two views."""
+        readout = self.settings.readout
+        adds, scopes = readout in ("sum", "mean"), self._scopes
+        if len(parts) == 1:
+            yield from self._read_view(*parts[0], columns, scopes, work, adds=adds)
+            return
+        scopes = [Power(0), *scopes] if adds else scopes
+        sums = [rows.clone() for rows in self._read_view(*parts[0], columns, scopes, work)]
+        others = self._read_view(*parts[1], columns, scopes, work)
+        for index, rows in enumerate(others):
+            sums[index] += rows
+        yield from [_added(sums[0], sums[1], readout)] if adds else sums
+
+    def _read_view(
+        self,
+        view: View,
+        hidden: HiddenColumns,
+        columns: slice,
+        scopes: Sequence[Scope],
+        work: Workspace,
+        *,
+        adds: bool = False,
+    ) -> Iterator[Tensor]:
+        """Yield columns of each scope of one view; each is overwritten when the next is computed.
+
+        Args:
+            view: the view.
+            hidden: its H.
+            columns: which.
+            scopes: ascending powers, then any others.
+            work: where buffers are.
+            adds: add the contexts to the patches, as the readout says.
+        """
+        readout = self.settings.readout
+        shape = view.propagation.shape[0], columns.stop - columns.start
+        source, other, *patch = work.buffers(2 + (not hidden.cheap), shape, like=self._like)
+        hidden.fill(columns, source, other)
+        if patch:
+            patch[0].copy_(source)
+        done = 0
+        for scope in scopes:
+            if not isinstance(scope, Power):
+                if done:
+                    hidden.fill(columns, source, other)
+                context = view.contexts(scope)(source)
+                yield _added(source, context, readout) if adds else context
+                work.advance(shape[1], "embedding")
+                continue
+            for _ in range(scope.n - done):
+                multiply(view.propagation.matrix, source, out=other)
+                source, other = other, source
+                work.advance(shape[1], "embedding")
+            done = scope.n
+            for rows in row_blocks(shape[0]) if adds else ():
+                own = patch[0][rows] if patch else hidden.rows(columns, rows)
+                _added(source[rows], own, readout)
+            yield source
+
+    @property
+    def _like(self) -> Tensor:
+        """An empty tensor of the dtype and on the device of the weights."""
+        return next(self.encoder.parameters()).detach().flatten()[:0]
+
+    def finish_rows(self, rows: Tensor) -> Tensor:
+        """Return rows with scopes of norm 1, where the readout has them."""
+        if self.settings.readout not in ("blocks", "context-l2"):
+            return rows
+        blocks = torch.split(rows, self.encoder.width, dim=1)
+        return torch.cat([unit_rows(block.contiguous()) for block in blocks], dim=1)
 
 
 def _anchors(views: tuple[View, ...], rows: list[Tensor]) -> list[Tensor]:
     return [view.select_anchors(each) for view, each in zip(views, rows, strict=True)]
 
 
-Blocks = Iterator[tuple[slice, Tensor, Tensor]]
-
-
-def _add_blocks(first: Blocks, second: Blocks | None = None) -> Blocks:
-    """Yield the blocks of one encoder, or the sums of those of two."""
-    if second is None:
-        yield from first
-        return
-    for (columns, patch, context), (_, patch_2, context_2) in zip(first, second, strict=True):
-        yield columns, patch + patch_2, context + context_2
-
-
-def _read_out(patch: Tensor, context: Tensor, readout: Readout) -> Tensor:
-    """Combine a block of H and of its contexts, in place."""
-    if readout == "sum":
-        return patch.add_(context)
-    if readout == "mean":
-        return patch.add_(context).div_(2)
-    return patch if readout == "hidden" else context
+def _added(first: Tensor, second: Tensor, readout: Readout) -> Tensor:
+    """Return the sum or the mean of patches and contexts, in the first of them."""
+    first.add_(second)
+    return first.div_(2) if readout == "mean" else first
