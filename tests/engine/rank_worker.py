@@ -67,6 +67,13 @@ def together(folder: Path) -> None:
     disagree(folder)
 
 
+def embed(folder: Path) -> None:
+    """Embed with runs of several methods; each rank computes some columns."""
+    for run in sorted(folder.glob("run-*")):
+        out = folder / f"{run.name}.npy"
+        assert main(["embed", str(run), str(folder / "graph.npz"), "--out", str(out)]) == 0
+
+
 def silent(folder: Path) -> None:
     """Let rank 1 stop without a word in its fifth epoch, as a host whose link is cut."""
     trainer = trainer_of("ugcl")

@@ -11,13 +11,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 import ugcl
 from conftest import make_graph
 from engine.rank_worker import KILLED_AT, SAMPLED, command, trainer_of
-from small_runs import assert_same_bits
+from small_runs import assert_same_bits, trained_run
 from ugcl._utils.errors import UGCLError
 from ugcl.engine import ranks
 from ugcl.engine.fit import fit
@@ -160,6 +161,29 @@ def test_a_killed_rank_is_started_again_and_the_run_has_the_same_bits(tmp_path: 
     assert f"exitcode: {-signal.SIGKILL}" in killed.stderr
     assert_same_bits(tmp_path / "whole", tmp_path / "killed")
     assert Run.open(tmp_path / "whole").config.world_size == 2
+
+
+@pytest.mark.slow
+def test_ranks_that_share_the_columns_of_embeddings_write_the_same_bits(tmp_path: Path) -> None:
+    graph = make_graph(60)
+    graph.save(tmp_path / "graph.npz")
+    small = {"epochs": 2, "hidden": 40, "scope": 2}
+    params = {
+        "ugcl": small | {"sample": 30},
+        "multiscope": small | {"block_columns": 36, "readout_scope": 3},
+        "grace": small | {"readout": "blocks", "projector": 8},
+        "pca": {"columns": 9},
+        "structure": {"block_columns": 9, "structure_columns": 6},
+    }
+    runs = {
+        name: trained_run(tmp_path / "graph.npz", tmp_path / f"run-{name}", values, method=name)
+        for name, values in params.items()
+    }
+    errors = errors_of(start("embed", tmp_path))
+    for name, run in runs.items():
+        found = np.load(tmp_path / f"run-{name}.npy")
+        assert found.tobytes() == run.embeddings().tobytes(), (name, errors)
+    assert not list(tmp_path.glob("*.partial*"))
 
 
 @pytest.fixture

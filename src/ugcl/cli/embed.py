@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -17,6 +17,7 @@ from ugcl.cli.options import (
     graph_options,
     run_argument,
     threads,
+    timeout,
     use_threads,
     verify,
 )
@@ -56,8 +57,18 @@ FORMATS = (
 @data_root
 @device
 @threads
+@timeout
 @verify
-def embed(
+def embed(timeout: float, **options: Any) -> Result | int:
+    """Write a run's embeddings, or those of a graph that it was not trained on."""
+    from ugcl.engine.ranks import joined
+
+    with joined(timeout) as ranks:
+        result = _embed(**options)
+        return 0 if ranks.rank else result
+
+
+def _embed(
     run: str,
     graph: GraphArgument,
     out: str,
@@ -68,10 +79,10 @@ def embed(
     threads: int | None,
     verify: bool,
 ) -> Result:
-    """Write a run's embeddings, or those of a graph that it was not trained on."""
     import scipy.sparse as sp
 
     from ugcl._utils.workspace import Clock, parse_size
+    from ugcl.engine.ranks import current
     from ugcl.runs.export import check_ending, write_embeddings
 
     file = Path(out)
@@ -83,6 +94,8 @@ def embed(
         )
     trained = runs.load_run(run, verify=verify)
     source = graph.resolve(trained.config.graph_files)
+    if source is None and current().rank:
+        return Result({}, lambda: None)
     if source is None:
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
         written = write_embeddings(file, embeddings, ids, labels, dtype=dtype, progress=Clock(say))

@@ -18,6 +18,7 @@ from ugcl.cli.options import (
     method_option,
     split_options,
     threads,
+    timeout,
 )
 from ugcl.cli.output import resumable, say
 from ugcl.cli.settings import MethodCommand, given
@@ -59,14 +60,7 @@ if TYPE_CHECKING:
 @data_root
 @device
 @threads
-@option(
-    "--timeout",
-    type=number(above=0),
-    default=300,
-    metavar="SECONDS",
-    advanced=True,
-    help="with torchrun: after this time a rank that does not answer is an error (default: 300)",
-)
+@timeout
 def train(
     graph: GraphArgument, out: str, resume: bool, timeout: float, **options: Any
 ) -> Result | int:

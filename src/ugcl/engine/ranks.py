@@ -157,14 +157,14 @@ def joined(timeout: float = TIMEOUT) -> Iterator[Ranks]:
         return
     from torch import distributed
 
-    started = not distributed.is_initialized()
+    started, before = not distributed.is_initialized(), _current
     if started:
         _start(timeout)
     _current = Ranks(distributed.get_rank(), distributed.get_world_size())
     try:
         yield _current
     finally:
-        _current = Ranks()
+        _current = before
         if started:
             distributed.destroy_process_group()
 

@@ -172,7 +172,7 @@ class SSLModel(BlockModel, ScaledModel):
                 for index, view in enumerate(views)
             ]
             buffers = 2 + (not all(hidden.cheap for _, hidden in parts))
-            for columns in work.blocks(graph.num_nodes, width, buffers):
+            for columns in work.own_blocks(graph.num_nodes, width, buffers):
                 names = [f"{index} {columns.start}-{columns.stop}" for index in range(len(scopes))]
                 if all(map(work.has, names)):
                     found: Iterator[Tensor] = map(work.stored, names)
