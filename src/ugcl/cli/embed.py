@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, get_args
 
@@ -61,14 +62,18 @@ FORMATS = (
 @verify
 def embed(timeout: float, **options: Any) -> Result | int:
     """Write a run's embeddings, or those of a graph that it was not trained on."""
+    if "RANK" not in os.environ:
+        return _embed(**options)  # needs PyTorch only where something is computed
     from ugcl.engine.ranks import joined
 
     with joined(timeout) as ranks:
-        result = _embed(**options)
+        result = _embed(ranks.rank, **options)
         return 0 if ranks.rank else result
 
 
 def _embed(
+    rank: int = 0,
+    *,
     run: str,
     graph: GraphArgument,
     out: str,
@@ -82,7 +87,6 @@ def _embed(
     import scipy.sparse as sp
 
     from ugcl._utils.workspace import Clock, parse_size
-    from ugcl.engine.ranks import current
     from ugcl.runs.export import check_ending, write_embeddings
 
     file = Path(out)
@@ -94,7 +98,7 @@ def _embed(
         )
     trained = runs.load_run(run, verify=verify)
     source = graph.resolve(trained.config.graph_files)
-    if source is None and current().rank:
+    if source is None and rank:
         return Result({}, lambda: None)
     if source is None:
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
