@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 
 # Before NumPy is imported. Child processes inherit it.
@@ -22,6 +24,11 @@ from ugcl.data import DATASETS
 torch.set_num_threads(1)  # the graphs here are too small for more to help
 settings.register_profile("ugcl", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ugcl")
+
+
+def pytest_sessionfinish() -> None:
+    """Let DuckDB's bindings be collected: commands in this process have asked to spare that."""
+    atexit.unregister(gc.freeze)
 
 
 def make_graph(

@@ -16,13 +16,13 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ugcl._utils.errors import UGCLError
-from ugcl._utils.extras import required
 from ugcl._utils.files import check_writable, make_folder, write_json
 from ugcl.bench.machine import describe_machine
 from ugcl.bench.plot import plot_scale
@@ -48,6 +48,7 @@ edges, folder, limit, threads = sys.argv[1:]
 options = {"memory_limit": limit, "threads": int(threads), "temp_directory": folder + "/spilled"}
 database = duckdb.connect(folder + "/sort.db", config=options)
 database.execute("SET preserve_insertion_order = false")
+database.execute("SET enable_progress_bar = false")
 both = f"SELECT source u, target v FROM '{edges}' UNION ALL SELECT target, source FROM '{edges}'"
 database.execute(f"CREATE TABLE both_ways AS {both}")
 import time
@@ -102,7 +103,10 @@ def bench_scale(
         `read_bytes` from disk; and the `exponents` of the seconds. `train` includes the embedding.
     """
     scale = scale or Scale()
-    required("duckdb", "ugcl bench scale", "big")
+    if find_spec("duckdb") is None:
+        raise UGCLError(
+            "ugcl bench scale needs duckdb, which is not installed: pip install 'ugcl[big]'"
+        )
     check_plotting(out / "scale.png")
     make_folder(out)
     check_writable(out / "scale.json")
@@ -150,7 +154,6 @@ def _measure(size: int, scale: Scale, place: Path, bandwidth: float) -> dict[str
     train = ("train", graph, *settings, *chosen, "--epochs", scale.steps, "--out", run)
     trained = _measured(*train, *threads)
     metrics = json.loads((run / "metrics.json").read_text("utf-8"))
-    (run / "embeddings.npy").unlink()
     logger.info("embed")
     out = place / "embeddings.npy"
     embed = ("embed", run, graph, "--out", out, "--memory", scale.memory)
@@ -187,7 +190,9 @@ def _sort_seconds(edges: Path, place: Path, memory: str) -> float:
     )
     shutil.rmtree(folder)
     if done.returncode:
-        raise UGCLError(f"DuckDB cannot sort the edges: {done.stderr.strip().splitlines()[-1]}")
+        lines = [line for line in done.stderr.splitlines() if " Error: " in line] or ["unknown"]
+        reason = lines[-1].partition(" Error: ")[2] or lines[-1]
+        raise UGCLError(f"DuckDB cannot sort the edges within {memory} ({reason}): raise `memory`")
     return float(done.stdout)
 
 
