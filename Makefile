@@ -30,7 +30,7 @@ OLDEST_PYTHON ?= python3.11
 # One process per core; tests/conftest.py limits each to one thread.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
-.PHONY: demo test test-fast test-oldest check bench torture fuzz mutants lock notice audit lint wheel format clean
+.PHONY: demo test test-fast test-cluster test-oldest check bench torture fuzz mutants lock notice audit lint wheel format clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo runs/demo-ugcl
@@ -51,6 +51,10 @@ test: $(INSTALLED)
 
 test-fast: $(INSTALLED)
 	$(PYTEST) -m "not slow"
+
+# Two hosts as network namespaces; needs Linux, root and iproute2.
+test-cluster: $(INSTALLED)
+	UGCL_CLUSTER=1 $(BIN)/pytest tests/test_cluster.py
 
 check: lint wheel test
 

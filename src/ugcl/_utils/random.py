@@ -55,7 +55,7 @@ Purpose = Literal[
     "structure",  # start of a subspace iteration
     "subsampling",  # sampled subgraphs of a study
     "svd",  # randomised SVD
-    "views",  # views of an epoch and negatives of its loss
+    "views",  # views of an epoch, and of a rank above 0, and negatives of their loss
     "walks",  # of an epoch, and the pairs that its loss is estimated on
 ]
 """What random numbers are for."""

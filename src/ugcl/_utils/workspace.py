@@ -61,6 +61,9 @@ class Workspace:
         key: what the stored arrays depend on.
         device: where arrays in memory are.
         progress: called as the computation proceeds.
+        part: which of the blocks of the result are computed here, those of `own_blocks`; None for
+            all of them.
+        parts: the number of processes that share the blocks.
     """
 
     def __init__(
@@ -71,7 +74,10 @@ class Workspace:
         key: Mapping[str, Any] | None = None,
         device: str | torch.device = "cpu",
         progress: Progress | None = None,
+        part: int | None = None,
+        parts: int = 1,
     ) -> None:
+        self.part, self.parts = part, parts
         self.folder, self.memory, self.device = folder, memory, torch.device(device)
         self.progress, self.done, self.total = progress, 0.0, 0.0
         self.dtype: torch.dtype | None = None
@@ -164,6 +170,27 @@ class Workspace:
         width = self.block_width(rows, columns, buffers)
         for first in range(0, columns, width):
             yield slice(first, min(first + width, columns))
+
+    def own_blocks(self, rows: int, columns: int, buffers: int = 2) -> Iterator[slice]:
+        """Yield those of the blocks of a result that this process computes.
+
+        Of several processes, none has fewer than `MIN_WIDTH` columns: products with fewer columns
+        may have other bits.
+        """
+        if self.parts == 1:
+            yield from self.blocks(rows, columns, buffers)
+            return
+        width = min(self.block_width(rows, columns, buffers), -(-columns // self.parts))
+        width = max(width // MIN_WIDTH, 1) * MIN_WIDTH
+        starts = list(range(0, max(columns - MIN_WIDTH, 0) + 1, width))
+        for index, (first, last) in enumerate(zip(starts, [*starts[1:], columns], strict=True)):
+            if self.part is None or index % self.parts == self.part:
+                yield slice(first, last)
+
+    @property
+    def first(self) -> bool:
+        """Whether this process computes the parts of a result that have no blocks."""
+        return not self.part
 
     def buffers(self, count: int, shape: Sequence[int], like: Tensor | None = None) -> list[Tensor]:
         """Return uninitialised arrays in memory; those of an earlier call are used again."""

@@ -1,3 +1,4 @@
+from .cluster import bench_cluster as bench_cluster
 from .commands import bench_busy as bench_busy
 from .commands import bench_start as bench_start
 from .front import peer_table as peer_table

@@ -151,6 +151,36 @@ def walks(graph: str, walks: int, length: int, data_root: str | None) -> Result:
     return Result(_with_machine(result), lambda: output.print_walks(result))
 
 
+@command(
+    "cluster",
+    group=bench,
+    cls=MethodCommand,
+    examples=("ugcl bench cluster citeseer --method ugcl --sample 1000",),
+)
+@graph_name
+@option(
+    "--method",
+    default=methods.DEFAULT_METHOD,
+    help=f"a method that trains on samples (default: {methods.DEFAULT_METHOD})",
+)
+@option("--preset", default=methods.DEFAULT_PRESET, help="the preset (default: fast)")
+@option("--steps", type=integer(1), default=100, help="steps that are timed (default: 100)")
+@data_root
+def cluster(
+    graph: str, method: str, preset: str, steps: int, data_root: str | None, **params: Any
+) -> Result:
+    """Measure training steps of one and of two ranks on this machine."""
+    result = benchmarks.bench_cluster(
+        graph,
+        method=method,
+        preset=preset,
+        params=given(params),
+        steps=steps,
+        data_root=data_root,
+    )
+    return Result(_with_machine(result), lambda: output.print_cluster(result))
+
+
 @command("load", group=bench, examples=("ugcl bench load --edges 10000000",))
 @option("--edges", type=integer(2), default=10**7, help="number of edges (default: 10,000,000)")
 @option("--nodes", type=integer(2), default=10**6, help="number of nodes (default: 1,000,000)")

@@ -90,6 +90,23 @@ def print_walks(result: dict[str, Any]) -> None:
     )
 
 
+def print_cluster(result: dict[str, Any]) -> None:
+    """Print the speed of one and of two ranks."""
+    print(f"{result['steps']} steps of {result['method']} on {result['graph']}, one thread a rank")
+    print_table(
+        ("ranks", "steps a second", "samples a second", "communication"),
+        (
+            (
+                str(row["ranks"]),
+                f"{row['steps_per_second']:.1f}",
+                f"{row['ranks'] * row['steps_per_second']:.1f}",
+                f"{100 * row['communication']:.0f} %",
+            )
+            for row in result["rows"]
+        ),
+    )
+
+
 def print_load(result: dict[str, Any]) -> None:
     """Print time and memory of loading files."""
     print(f"{result['edges']:,} edges of {result['nodes']:,} nodes, from Parquet")

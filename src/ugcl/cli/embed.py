@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,6 +18,7 @@ from ugcl.cli.options import (
     graph_options,
     run_argument,
     threads,
+    timeout,
     use_threads,
     verify,
 )
@@ -62,8 +64,22 @@ FORMATS = (
 @data_root
 @device
 @threads
+@timeout
 @verify
-def embed(
+def embed(timeout: float, **options: Any) -> Result | int:
+    """Write a run's embeddings, or those of a graph that it was not trained on."""
+    if "RANK" not in os.environ:
+        return _embed(**options)  # needs PyTorch only where something is computed
+    from ugcl.engine.ranks import joined
+
+    with joined(timeout) as ranks:
+        result = _embed(ranks.rank, **options)
+        return 0 if ranks.rank else result
+
+
+def _embed(
+    rank: int = 0,
+    *,
     run: str,
     graph: GraphArgument,
     out: str,
@@ -75,7 +91,6 @@ def embed(
     threads: int | None,
     verify: bool,
 ) -> Result:
-    """Write a run's embeddings, or those of a graph that it was not trained on."""
     import scipy.sparse as sp
 
     from ugcl._utils.sizes import parse_size
@@ -90,6 +105,8 @@ def embed(
         )
     trained = runs.load_run(run, verify=verify)
     source = graph.resolve(trained.config.graph_files)
+    if source is None and rank:
+        return Result({}, lambda: None)
     if source is None:
         embeddings, ids, labels = trained.embeddings(), trained.ids(), trained.labels()
         written = write_embeddings(file, embeddings, ids, labels, dtype=dtype, progress=Clock(say))

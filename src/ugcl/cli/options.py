@@ -13,7 +13,7 @@ import rich_click as click
 
 from ugcl import data
 from ugcl._utils.errors import UGCLError
-from ugcl.cli.command import CommaSeparated, argument, integer, option
+from ugcl.cli.command import CommaSeparated, argument, integer, number, option
 from ugcl.cli.output import option_name
 from ugcl.methods.params import MAX_THREADS
 from ugcl.typing import SplitKind
@@ -216,6 +216,15 @@ threads = option(
     type=integer(1, MAX_THREADS),
     advanced=True,
     help="CPU threads (default: PyTorch's, for a stored run those of the run)",
+)
+
+timeout = option(
+    "--timeout",
+    type=number(above=0),
+    default=300,
+    metavar="SECONDS",
+    advanced=True,
+    help="with torchrun: after this time a rank that does not answer is an error (default: 300)",
 )
 
 device = option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from ugcl.cli.options import (
     method_option,
     split_options,
     threads,
+    timeout,
 )
 from ugcl.cli.output import Clock, option_name, resumable, say, with_options
 from ugcl.cli.settings import MethodCommand, given
@@ -59,8 +61,23 @@ if TYPE_CHECKING:
 @data_root
 @device
 @threads
-def train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
+@timeout
+def train(
+    graph: GraphArgument, out: str, resume: bool, timeout: float, **options: Any
+) -> Result | int:
     """Learn embeddings of a graph into a run folder."""
+    from ugcl.engine.ranks import joined
+
+    with joined(timeout) as ranks:
+        if ranks.rank:
+            logging.getLogger("ugcl").setLevel(logging.WARNING)
+            runs.follow_run(_prepare(graph, out, resume, **options))
+            return 0
+        return _train(graph, out, resume, **options)
+
+
+def _train(graph: GraphArgument, out: str, resume: bool, **options: Any) -> Result:
+    """Train on the process that writes, rank 0."""
     from ugcl.cli.callbacks import Progress
 
     if not resume:

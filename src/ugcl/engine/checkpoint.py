@@ -58,7 +58,7 @@ class Checkpoint(Callback):
         moments = {} if state.optimizer is None else state.optimizer.state_dict()["state"]
         for index, values in moments.items():
             tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
-        metadata = {"progress": json.dumps(state.progress()), "fit": _describe(state)}
+        metadata = {"progress": json.dumps(state.progress()), "fit": describe(state)}
         metadata |= {"sha256": digest(tensors, *metadata.values()), "format": str(FORMAT)}
         write_safetensors(self.path, tensors, metadata)
         self.last_save = time.monotonic()
@@ -85,7 +85,7 @@ class Checkpoint(Callback):
             texts = metadata["progress"], metadata["fit"]
             if metadata["sha256"] != digest(tensors, *texts):
                 raise ValueError("its contents have another checksum than it says")
-        if metadata["fit"] != _describe(state):
+        if metadata["fit"] != describe(state):
             raise ValueError("it is of another method, settings, seed or graph")
         progress = from_json(metadata["progress"])
         _check_progress(progress, state)
@@ -112,7 +112,7 @@ class Checkpoint(Callback):
         self.path.unlink(missing_ok=True)
 
 
-def _describe(state: TrainingState) -> str:
+def describe(state: TrainingState) -> str:
     """Return the method, settings, seed and graph of a fit as text."""
     fit = {
         "method": state.method,

@@ -24,6 +24,7 @@ from ugcl.engine.divergence import Divergence, check_loss
 from ugcl.engine.fitted import Fitted
 from ugcl.engine.half_steps import HalfSteps
 from ugcl.engine.memory import keep_memory
+from ugcl.engine.ranks import SharedState, check_method, current
 from ugcl.engine.resolve import resolve_settings
 from ugcl.graph import Graph
 from ugcl.methods import (
@@ -53,6 +54,8 @@ def fit(
     **params: Any,
 ) -> Fitted:
     """Train a method on a graph.
+
+    Inside `engine.ranks.joined` all ranks call it alike; the result is that of rank 0.
 
     Args:
         method: the method or its name.
@@ -111,7 +114,10 @@ class Trainer:
             self._check_settings(settings)
             settings, self.scope_choice = resolve_scope(settings, graph)
         self.settings = settings
+        self.ranks = current()
+        check_method(self.method.name, settings, graph, self.ranks.size)
         self.model = self.method.new_model(Shape.of(graph), settings, seed).to(self.device)
+        self.model.rank = self.ranks.rank
         self.model.fit_buffers(graph)
         self.state = TrainingState(self.model, self.method.name, graph, settings, seed)
         if isinstance(settings, TrainingSettings):
@@ -154,6 +160,9 @@ class Trainer:
                 loss = loss_fn(state.epoch)
                 if optimizer is not None:
                     loss.backward()  # type: ignore[no-untyped-call]
+                    groups = optimizer.param_groups
+                    parameters = [value for group in groups for value in group["params"]]
+                    loss = self.ranks.mean(parameters, loss)
             self._complete = False
             if optimizer is not None:
                 optimizer.step()
@@ -172,9 +181,10 @@ class Trainer:
         started: list[Callback] = []
         with keep_memory(), deferred():
             try:
-                for callback in (*checkpoints, *others, *rules):
+                for callback in (*checkpoints, SharedState(self.ranks), *others, *rules):
                     callback.on_fit_start(state)
                     started.append(callback)
+                state.ended = self.ranks.share(state.ended)
                 while state.epoch < state.epochs and state.ended is None:
                     self._epoch([history, *rules, *others, *checkpoints])
             except Interrupted as stop:
@@ -187,8 +197,9 @@ class Trainer:
                     for callback in reversed(started):
                         stack.callback(callback.on_fit_end, state)
             start = time.perf_counter()
-            with interruptible():
-                self.model.on_fit_end(self.graph, self.device)
+            if self.ranks.rank == 0:
+                with interruptible():
+                    self.model.on_fit_end(self.graph, self.device)
             state.seconds += time.perf_counter() - start
         return Fitted(
             method=self.method,
@@ -219,6 +230,7 @@ class Trainer:
         self._complete = True
         for callback in callbacks:
             callback.on_epoch_end(state)
+        state.ended = self.ranks.share(state.ended)
 
     def _validation_loss(self) -> float | None:
         """Return the loss on validation nodes; a signal waits for it unless it takes long.

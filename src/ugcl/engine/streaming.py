@@ -22,6 +22,7 @@ from ugcl._utils.locks import locked
 from ugcl._utils.sizes import size
 from ugcl._utils.workspace import Progress, Workspace, anonymous_memory
 from ugcl.engine.divergence import check_embeddings
+from ugcl.engine.ranks import Ranks
 from ugcl.engine.requirements import available_memory
 from ugcl.graph import Graph
 from ugcl.methods import Settings
@@ -74,6 +75,7 @@ def streamed(
     memory: int | None = None,
     dtype: FloatName = "float32",
     progress: Progress | None = None,
+    ranks: Ranks | None = None,
 ) -> Iterator[Embeddings | StoredEmbeddings]:
     """Yield the embeddings of a graph, with what does not fit into memory in files.
 
@@ -91,12 +93,16 @@ def streamed(
             are computed in memory, and others in half of what there is.
         dtype: of the embeddings.
         progress: called after each product.
+        ranks: the ranks that have computed columns by `compute_columns`.
     """
     kind = np.dtype(dtype)
     stored = isinstance(model, BlockModel) and torch.device(device).type == "cpu"
     if isinstance(model, BlockModel) and memory is None:
         stored = stored and 4 * graph.num_nodes * model.num_columns(graph) > IN_MEMORY
         memory = default_memory()
+    parts = 1 if ranks is None else ranks.size
+    if parts > 1:
+        stored = shares_columns(model, device)
     if not stored:
         values = model.embed(graph, device)
         check_embeddings(values, settings, graph)
@@ -104,25 +110,9 @@ def streamed(
         return
     assert isinstance(model, BlockModel)
     shape = graph.num_nodes, model.num_columns(graph)
-    key = {
-        "version": __version__,
-        "torch": torch.__version__,
-        "model": _digest(model),
-        "graph": graph.fingerprint,
-        "shape": list(shape),
-        "dtype": dtype,
-    }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UGCLError(cannot_write(folder, error)) from error
-    with (
-        locked(folder, "another process embeds into"),
-        Workspace(folder, memory=memory, key=key, progress=progress) as work,
-    ):
-        finishes = type(model).finish_rows is not BlockModel.finish_rows
-        if dtype == "float16" and not finishes:
-            work.dtype = torch.float16
+    with _workspace(
+        model, graph, dtype, folder, memory=memory, progress=progress, parts=parts
+    ) as work:
         _check_disk(folder, graph, shape, kind, work)
         embeddings = StoredEmbeddings(shape, kind, model, settings, graph, work)
         try:
@@ -138,6 +128,97 @@ def streamed(
         yield embeddings
         work.check()
         work.delete()
+
+
+def shares_columns(model: Model, device: str) -> bool:
+    """Return whether ranks can share the columns of a model's embeddings."""
+    return isinstance(model, BlockModel) and torch.device(device).type == "cpu"
+
+
+def compute_columns(
+    model: Model,
+    graph: Graph,
+    *,
+    device: str,
+    folder: Path,
+    memory: int | None = None,
+    dtype: FloatName = "float32",
+    progress: Progress | None = None,
+    ranks: Ranks,
+) -> None:
+    """Compute the columns of this rank, into files; return when all ranks have done so.
+
+    There is no communication until then. Rank 0 takes over the files, and `streamed` finds them.
+    Those of the other ranks are in folders beside it, which all ranks see.
+
+    Args:
+        model: as for `streamed`, like all others.
+        graph: the graph.
+        device: where to compute.
+        folder: where the files are.
+        memory: bytes of anonymous memory that each process may use.
+        dtype: of the embeddings.
+        progress: called after each product.
+        ranks: the ranks.
+    """
+    if ranks.size == 1 or not shares_columns(model, device):
+        return
+    assert isinstance(model, BlockModel)
+    ranks.check_same((_digest(model), graph.fingerprint, dtype), "another model, graph or `dtype`")
+    folders = [folder, *(folder.with_name(f"{folder.name}.{r}") for r in range(1, ranks.size))]
+    own = {"part": ranks.rank, "parts": ranks.size}
+    memory = default_memory() if memory is None else memory
+    with (
+        _workspace(
+            model, graph, dtype, folders[ranks.rank], memory=memory, progress=progress, **own
+        ) as work,
+        torch.no_grad(),
+    ):
+        for _ in model.column_blocks(graph, work):
+            pass
+    ranks.check_same(True, "")  # all are done
+    if ranks.rank == 0:
+        for other in folders[1:]:
+            for file in other.glob("*.npy"):
+                file.replace(folder / file.name)
+            shutil.rmtree(other)
+
+
+@contextmanager
+def _workspace(
+    model: BlockModel,
+    graph: Graph,
+    dtype: FloatName,
+    folder: Path,
+    *,
+    memory: int | None,
+    progress: Progress | None,
+    part: int | None = None,
+    parts: int = 1,
+) -> Iterator[Workspace]:
+    """Open the folder of an embedding, which no other process may use meanwhile."""
+    key = {
+        "version": __version__,
+        "torch": torch.__version__,
+        "model": _digest(model),
+        "graph": graph.fingerprint,
+        "shape": [graph.num_nodes, model.num_columns(graph)],
+        "dtype": dtype,
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UGCLError(cannot_write(folder, error)) from error
+    with (
+        locked(folder, "another process embeds into"),
+        Workspace(
+            folder, memory=memory, key=key, progress=progress, part=part, parts=parts
+        ) as work,
+    ):
+        finishes = type(model).finish_rows is not BlockModel.finish_rows
+        if dtype == "float16" and not finishes:
+            work.dtype = torch.float16
+        yield work
 
 
 def default_memory() -> int | None:

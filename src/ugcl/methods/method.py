@@ -23,7 +23,7 @@ RESERVED = frozenset(
         *("method", "preset", "settings", "params", "graph", "seed", "device", "callbacks"),
         *("out", "resume", "config", "threads", "data_root", "hold_out_edges", "split_seed"),
         *("edges", "features", "labels", "ids", "source", "target", "weight", "id", "label"),
-        *("split", "split_column", "ignore", "directed", "json", "help", "help_all"),
+        *("split", "split_column", "ignore", "directed", "timeout", "json", "help", "help_all"),
     }
 )
 """Names that no setting may have: arguments of `fit` and options of `ugcl train`."""

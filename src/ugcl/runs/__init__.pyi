@@ -7,5 +7,6 @@ from .preparation import prepare_again as prepare_again
 from .run import Run as Run
 from .run import check_new as check_new
 from .run import load_run as load_run
+from .train import follow_run as follow_run
 from .train import open_run as open_run
 from .train import train_run as train_run

@@ -51,6 +51,7 @@ class RunConfig:
         labels: the fingerprint of the labels that it learns from; else "".
         files: for a graph of several files, the other files and the columns, as
             `GraphFiles.values` returns them; else empty.
+        world_size: the number of ranks that train together; another one gives another result.
         scope_choice: where n was chosen for the graph: n, rule, reason, and the settings that it
             was chosen for; else empty.
         method_file: for a method from a file, its absolute path; else "".
@@ -71,6 +72,7 @@ class RunConfig:
     split: str = ""
     split_seed: int = 0
     labels: str = ""
+    world_size: int = 1
     files: dict[str, Any] = field(default_factory=dict)
     scope_choice: dict[str, Any] = field(default_factory=dict)
     method_file: str = ""
@@ -87,6 +89,7 @@ class RunConfig:
         for name in ("seed", "split_seed"):
             check_integer(f"`{name}`", getattr(self, name), 0)
         check_integer("`threads`", self.threads, 1, MAX_THREADS)
+        check_integer("world_size", self.world_size, 1)
         if not isinstance(self.hold_out_edges, float) or not 0 <= self.hold_out_edges < 1:
             raise UGCLError(
                 f"`hold_out_edges` must be at least 0 and below 1, not {self.hold_out_edges!r}"
@@ -176,6 +179,8 @@ class RunConfig:
         names = dict.fromkeys(("method", "method_file", "method_sha256", *vars(self)))
         values = {name: getattr(self, name) for name in names}
         values |= {"settings": self.settings.values(), "version": __version__}
+        if self.world_size == 1:
+            del values["world_size"]
         if not self.hold_out_edges:
             del values["hold_out_edges"]
             if self.split in ("", "own"):
@@ -219,7 +224,7 @@ class RunConfig:
         names = set(mine)
         for name in (
             *("method", "method_sha256", "graph", "fingerprint", "seed", "device", "threads"),
-            *("hold_out_edges", "split", "split_seed", "labels", "files"),
+            *("hold_out_edges", "split", "split_seed", "labels", "files", "world_size"),
         ):
             mine[name], theirs[name] = getattr(self, name), getattr(other, name)
         for name, value in mine.items():

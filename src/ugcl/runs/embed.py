@@ -78,24 +78,30 @@ def embed_to_file(
         dtype: of the embeddings.
         progress: called as the computation proceeds.
 
+    Ranks compute columns each, if OUT is on a file system that all see; rank 0 writes the file.
+
     Returns:
         The shape of the embeddings, and the files that were written.
     """
     from ugcl.engine import resolve_device
-    from ugcl.engine.streaming import streamed
+    from ugcl.engine.ranks import current
+    from ugcl.engine.streaming import compute_columns, streamed
 
     graph = run.checked(graph)
     device = resolve_device(device or run.config.device)
-    with streamed(
-        run.model().to(device),
-        graph,
-        run.config.settings,
-        device=device,
-        folder=out.with_name(f"{out.name}.partial"),
-        memory=memory,
-        dtype=dtype,
-        progress=progress,
-    ) as embeddings:
+    model, ranks = run.model().to(device), current()
+    where: dict[str, Any] = {
+        "device": device,
+        "folder": out.with_name(f"{out.name}.partial"),
+        "memory": memory,
+        "dtype": dtype,
+        "progress": progress,
+        "ranks": ranks,
+    }
+    compute_columns(model, graph, **where)
+    if ranks.rank:
+        return (0, 0), []
+    with streamed(model, graph, run.config.settings, **where) as embeddings:
         ids = np.arange(graph.num_nodes) if graph.ids is None else graph.ids
         labels = label_names(graph)
         files = write_embeddings(out, embeddings, ids, labels, dtype=dtype, progress=progress)

@@ -14,6 +14,7 @@ import torch
 from ugcl._utils.errors import UGCLError
 from ugcl.data import GraphFiles, load_graph
 from ugcl.engine import resolve_device
+from ugcl.engine.ranks import check_method, current
 from ugcl.engine.requirements import check_memory
 from ugcl.graph import Graph
 from ugcl.methods import DEFAULT_METHOD, DEFAULT_PRESET, Method, Settings, get_method
@@ -53,6 +54,8 @@ class Prepared:
             settings: the settings, whose scope may be "auto".
             previous: the recorded choice to keep where nothing is chosen now.
         """
+        size = self.config.world_size
+        check_method(self.config.method, settings, self.training_graph, size)
         if self.config.device == "cpu":
             check_memory(self.training_graph, self.config.load_method(), settings)
         resolved, choice = resolve_scope(settings, self.training_graph)
@@ -107,6 +110,7 @@ def prepare(
         hold_out_edges=hold_out_edges,
         split=kind,
         split_seed=split_seed or 0,
+        world_size=current().size,
     ).with_labels_of(loaded)
     return Prepared.of(config, loaded).resolve(settings, previous={})
 

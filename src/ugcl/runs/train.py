@@ -21,6 +21,7 @@ from ugcl._utils.locks import LOCK, locked
 from ugcl._utils.provenance import source_commit
 from ugcl._utils.workspace import Progress
 from ugcl.engine import Callback, Checkpoint, Fitted, TrainingState, diagnose_collapse, fit
+from ugcl.engine.ranks import current
 from ugcl.engine.streaming import streamed
 from ugcl.methods import package_of
 from ugcl.runs.log import LOG, read_log
@@ -46,13 +47,19 @@ def open_run(
         resume: open the folder where it exists; it must be of the same run.
         wait: wait for another process that creates it, instead of raising an error.
     """
-    config = prepared.config
+    config, size = prepared.config, current().size
     config.load_method().check(prepared.training_graph)
     folder = Path(out)
-    if not resume or not (folder / CONFIG).is_file():
+    run = Run.open(folder) if resume and (folder / CONFIG).is_file() else None
+    finished = run is not None and run.finished
+    if config.world_size != size and not finished:
+        raise UGCLError(
+            f"the run is one of {config.world_size} ranks, not of {size}: start it by torchrun "
+            f"--nproc-per-node={config.world_size}, or train another run"
+        )
+    if run is None:
         return Run.create(folder, config, wait=wait)
-    run = Run.open(folder)
-    if run.finished:
+    if finished:
         config = replace(config, device=run.config.device, threads=run.config.threads)
     if difference := run.config.difference(config):
         raise UGCLError(
@@ -74,6 +81,8 @@ def train_run(
 
     No other process may train into the folder meanwhile.
 
+    Of several ranks, rank 0 calls this and the others call `follow_run`.
+
     Args:
         run: the run.
         prepared: what `open_run` took.
@@ -89,12 +98,27 @@ def train_run(
         with locked(run.path, TRAINING, wait=wait):
             if not run.finished:
                 return _train(run, prepared, callbacks, progress)
+    current().share(False)
     if (checkpoint := run.path / CHECKPOINT).is_file():
         checkpoint.unlink()
     shutil.rmtree(run.path / PARTIAL, ignore_errors=True)
     remove_temporaries(run.path)
     run.check_files()
     return None
+
+
+def follow_run(prepared: Prepared) -> None:
+    """Train a run with rank 0, which calls `train_run`, and write nothing."""
+    config = prepared.config
+    if current().share(False):
+        torch.set_num_threads(config.threads)
+        fit(
+            config.load_method(),
+            prepared.training_graph,
+            settings=config.settings,
+            seed=config.seed,
+            device=config.device,
+        )
 
 
 def _train(
@@ -110,6 +134,7 @@ def _train(
     checkpoint = Checkpoint(run.path / CHECKPOINT)
     commit = source_commit()
     started = time.perf_counter()
+    current().share(True)
     fitted = fit(
         config.load_method(),
         graph,

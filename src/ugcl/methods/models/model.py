@@ -23,7 +23,13 @@ from ugcl.views import ScaledRows, fit_scaling
 
 
 class Model(nn.Module, ABC):
-    """Base class for models: parameters, a loss, and embeddings."""
+    """Base class for models: parameters, a loss, and embeddings.
+
+    Attributes:
+        rank: number of the process, of those that train together; each has samples of its own.
+    """
+
+    rank = 0
 
     def fit_buffers(self, graph: Graph) -> None:
         """Compute buffers that depend on the training graph, for example IDF weights."""
@@ -31,7 +37,7 @@ class Model(nn.Module, ABC):
     def loss_fn(self, graph: Graph, device: Device) -> Callable[[int], Tensor]:
         """Return the function from an epoch's number to its loss.
 
-        The loss depends on the epoch and the weights alone, so training can be resumed. A model
+        The loss depends on epoch, rank and weights alone, so training can be resumed. A model
         without gradients does the work of the epoch in this function.
         """
         raise UGCLError(f"{type(self).__name__} is not trained: use its embeddings as they are")

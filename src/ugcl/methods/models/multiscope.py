@@ -272,7 +272,7 @@ class MultiScopeModel(SSLModel):
                 ):
                     yield column + raw * (1 + index) + columns.start, rows
             column += raw * (1 + len(raw_powers))
-        if settings.structure_columns:
+        if settings.structure_columns and work.first:
             width, key = settings.structure_columns, int(self.trained_on)
             yield column, structural_block(graph.adjacency, width, key, work)
 

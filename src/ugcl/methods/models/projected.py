@@ -159,7 +159,7 @@ class FeatureBlocks(ProjectedFeatures):
         width = self.directions.shape[1]
         for index, columns, rows in self.smoothed(graph, self.powers, work):
             yield index * width + columns.start, rows
-        if columns_left := self.structure_columns:
+        if (columns_left := self.structure_columns) and work.first:
             block = structural_block(graph.adjacency, columns_left, int(self.trained_on), work)
             yield len(self.powers) * width, block
 

@@ -61,7 +61,7 @@ def propagated_columns(
     """
     count = len(powers) + (limit is not None)
     size, width = rows.shape
-    for columns in work.blocks(size, width):
+    for columns in work.own_blocks(size, width):
         names = [f"{name} {index} {columns.start}-{columns.stop}" for index in range(count)]
         shape = size, columns.stop - columns.start
         if all(map(work.has, names)):

@@ -117,8 +117,9 @@ class SSLModel(BlockModel, ScaledModel):
         return Ahead(sample) if large else sample
 
     def rng(self, epoch: int) -> np.random.Generator:
-        """Return the random generator of an epoch."""
-        return numpy_generator("views", self.seed, epoch)
+        """Return the random generator of an epoch; every rank has its own."""
+        ranks = (self.rank,) if self.rank else ()
+        return numpy_generator("views", self.seed, epoch, *ranks)
 
     def new_optimizer(self, settings: TrainingSettings) -> Optimizer:
         """Return the optimizer of all trained parameters."""
@@ -171,7 +172,7 @@ class SSLModel(BlockModel, ScaledModel):
                 for index, view in enumerate(views)
             ]
             buffers = 2 + (not all(hidden.cheap for _, hidden in parts))
-            for columns in work.blocks(graph.num_nodes, width, buffers):
+            for columns in work.own_blocks(graph.num_nodes, width, buffers):
                 names = [f"{index} {columns.start}-{columns.stop}" for index in range(len(scopes))]
                 if all(map(work.has, names)):
                     found: Iterator[Tensor] = map(work.stored, names)
