@@ -40,16 +40,10 @@ from gain_tables import (
 )
 from study_tables import (
     StudyTable,
-    ablation,
-    all_gains,
-    classification,
-    classification_honest,
     convergence,
     datasets,
-    power_time,
     protocols_computers,
     protocols_photo,
-    scope,
     subsampling,
 )
 from ugcl.bench.front import peer_table, summarise
@@ -641,7 +635,6 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     "docs/guide.md": (families,),
     "docs/does-training-pay.md": (
         gains,
-        all_gains,
         full_width,
         task_gains,
         embedding_parts,
@@ -650,16 +643,7 @@ PAGES: dict[str, tuple[Callable[[], Rows], ...]] = {
     ),
     "docs/large-graphs.md": (memory_estimates,),
     "docs/results/README.md": (one_split, many_splits, negatives, fast, choices),
-    "docs/results/paper.md": (
-        classification,
-        classification_honest,
-        datasets,
-        scope,
-        ablation,
-        power_time,
-        convergence,
-        subsampling,
-    ),
+    "docs/results/paper.md": (datasets, convergence, subsampling),
     "docs/results/protocols.md": (protocols_computers, protocols_photo),
     "docs/results/methods/README.md": (methods, tuned, each_scope),
     "docs/results/baselines/README.md": (unsupervised, supervised, tasks),
