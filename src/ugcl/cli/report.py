@@ -7,7 +7,6 @@ from pathlib import Path
 from ugcl import data, runs
 from ugcl import report as reports
 from ugcl._utils.errors import UGCLError
-from ugcl.cli.callbacks import Stages
 from ugcl.cli.command import Result, argument, command, integer, option
 from ugcl.cli.options import data_root, threads, use_threads, verify
 
@@ -43,6 +42,7 @@ def report(
 ) -> Result:
     """Write an HTML report of one or more runs: map, scores, loss, scope."""
     from ugcl._utils.files import check_writable
+    from ugcl.cli.callbacks import Stages
 
     file = Path(out)
     if file.suffix not in (".html", ".htm"):

@@ -166,7 +166,7 @@ def _progress_bar() -> Progress:
         DownloadColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
-        disable=not (sys.stderr.isatty() and logger.isEnabledFor(logging.INFO)),
+        disable=not (sys.stderr.isatty() and logging.getLogger("ugcl").level <= logging.INFO),
     )
 
 

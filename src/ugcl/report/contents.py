@@ -285,6 +285,7 @@ def _report_run(
     def part(text: str) -> Callable[[int, int], None] | None:
         return None if progress is None else partial(progress, f"{text} of {name}")
 
+    metrics, losses, validation = run.metrics(), run.losses(), run.validation_losses()
     embeddings = run.embeddings()[nodes.shown]
     large = len(nodes.shown) > MAX_EXACT_NODES
     logger.info("finding neighbours in %s", run.path)
@@ -316,9 +317,9 @@ def _report_run(
     return ReportRun(
         name,
         run,
-        run.metrics(),
-        run.losses(),
-        run.validation_losses(),
+        metrics,
+        losses,
+        validation,
         positions,
         neighbours,
         cosines,

@@ -64,11 +64,13 @@ def layout(
     if components is None:
         components = principal_components(embeddings, seed)
     rows = components.astype(np.float64)
-    random = seed_of("map", seed)
     if neighbours is None:
         steps = STEPS
         affinities = tsne.affinity.PerplexityBasedNN(
-            rows, min(PERPLEXITY, (count - 1) / 3), n_jobs=threads, random_state=random
+            rows,
+            min(PERPLEXITY, (count - 1) / 3),
+            n_jobs=threads,
+            random_state=seed_of("map", seed),
         )
     else:
         steps = LARGE_STEPS
@@ -77,14 +79,14 @@ def layout(
         affinities = tsne.affinity.Uniform(
             knn_index=graph, k_neighbors=near.shape[1], symmetrize="max", n_jobs=threads
         )
-    start = tsne.initialization.pca(rows, random_state=random)
+    start = tsne.initialization.pca(rows, random_state=seed_of("map", seed))
     forces = "bh" if count < MIN_FFT_NODES else "fft"
     positions = tsne.TSNEEmbedding(
         start,
         affinities,
         negative_gradient_method=forces,
         n_jobs=threads,
-        random_state=random,
+        random_state=seed_of("map", seed),
     )
     done = 0
 

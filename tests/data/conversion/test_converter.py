@@ -275,14 +275,14 @@ def test_ids_that_repeat_are_refused(files: GraphFiles, tmp_path: Path) -> None:
 def test_limits_are_one_sentence(
     files: GraphFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UGCLError, match="a conversion needs at least 600 MB"):
+    with pytest.raises(UGCLError, match=r"a conversion needs at least 600\.0 MB"):
         convert_graph(files, tmp_path / "graph", memory="100MB")
     with pytest.raises(UGCLError, match="`memory` must be a size such as 4GB"):
         convert_graph(files, tmp_path / "graph", memory="much")
     with pytest.raises(UGCLError, match="exists already"):
         convert_graph(files, tmp_path)
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 100}))
-    with pytest.raises(UGCLError, match=r"needs about .* where 0 MB are free: make room"):
+    with pytest.raises(UGCLError, match=r"needs about .* where 0.1 MB are free: make room"):
         convert_graph(files, tmp_path / "graph")
     assert not (tmp_path / "graph.partial").exists()
 
